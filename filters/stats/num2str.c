@@ -1,0 +1,81 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <stdio.h>
+#include <stddef.h>
+#include <math.h>
+
+#include "num2str.h"
+
+static const struct {
+  double base;                  /* how many of one unit make the next */
+  const char *names[8];         /* smallest first, NULL-terminated */
+} scales[] = {
+  [NUM_BYTES]       = { 1024, { " B", " KiB", " MiB", " GiB", " TiB", " PiB",
+                                " EiB", NULL } },
+  [NUM_BYTES_PER_S] = { 1024, { " B/s", " KiB/s", " MiB/s", " GiB/s", " TiB/s",
+                                " PiB/s", " EiB/s", NULL } },
+  [NUM_TIME]        = { 1000, { " ns", " us", " ms", " s", NULL } },
+  [NUM_COUNT]       = { 1000, { "", "k", "M", "G", "T", NULL } },
+};
+
+/* How many decimals fit when the number has four characters.  The limits
+ * are where the decimals would round up to one more digit.
+ */
+static int
+decimals (double v)
+{
+  if (v < 9.995)
+    return 2;
+  if (v < 99.95)
+    return 1;
+  return 0;
+}
+
+const char *
+num2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
+{
+  const double base = scales[unit].base;
+  const char *const *name = scales[unit].names;
+
+  if (value < 0.995 && value > 0) {
+    snprintf (buf, NUM2STR_LEN, value < 0.0995 ? "%.2g%s" : "%.2f%s",
+              value, *name);
+    return buf;
+  }
+
+  if (value < base && value == trunc (value)) {
+    snprintf (buf, NUM2STR_LEN, "%.0f%s", value, *name);
+    return buf;
+  }
+
+  /* A value that would round to a whole next unit is in that unit. */
+  while (value >= base - 0.5 && name[1] != NULL) {
+    value /= base;
+    name++;
+  }
+  snprintf (buf, NUM2STR_LEN, "%.*f%s", decimals (value), value, *name);
+  return buf;
+}
+
+const char *
+seconds2str (char buf[NUM2STR_LEN], double ns)
+{
+  const double seconds = ns / 1e9;
+  int digits = 3;
+  double limit = 0.00995;       /* below it three decimals are one digit */
+
+  while (digits < 9 && seconds < limit) {
+    digits++;
+    limit /= 10;
+  }
+  if (ns <= 0)
+    digits = 3;
+  snprintf (buf, NUM2STR_LEN, "%.*f s", digits, seconds);
+  return buf;
+}
