@@ -1,0 +1,88 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* The data path: a request begins and ends.
+ *
+ * Each layer of the filter has one recorder.  Each thread that runs
+ * requests has counters of its own in it, a shard, and only ever writes
+ * there; a shard whose thread has gone is used again by the next.  After a
+ * thread's first request of an operation there is no allocation, and no
+ * system call but the clock, which the vDSO answers.
+ */
+
+#ifndef STATS_RECORDER_H
+#define STATS_RECORDER_H
+
+#include <stdint.h>
+
+#include "ops.h"
+#include "tally.h"
+#include "timeline.h"
+
+struct recorder;
+
+/* A request between its begin and its end, on its thread's stack. */
+struct request {
+  struct recorder *recorder;
+  struct shard *shard;          /* NULL: no memory, it is not recorded */
+  enum op op;
+  uint32_t count;               /* bytes */
+  uint64_t begin;               /* clock_now */
+};
+
+/* What came back from an extents request, in extents and bytes. */
+struct extents_returned {
+  uint64_t count, data, hole, zero;
+};
+
+/* All counters of one operation. */
+struct op_totals {
+  struct tally tally;
+  struct failures failures;
+};
+
+/* All that a recorder knows, at one moment. */
+struct recorder_totals {
+  struct op_totals ops[NR_OPS];
+  struct timeline_totals time;
+  uint64_t unrecorded;          /* requests for which there was no memory */
+};
+
+/* Returns NULL and sets errno when there is no memory or no thread key. */
+extern struct recorder *recorder_new (void);
+
+/* No thread may be in recorder_begin or later.  Where a request was begun
+ * and has not ended, its thread may yet come back: nothing is freed.
+ */
+extern void recorder_free (struct recorder *recorder);
+
+/* Begin a request of count bytes, which the calling thread then hands to
+ * the next layer.  A thread has one request at a time in a recorder.
+ * Never fails: a request for which there is no memory is only numbered.
+ */
+extern void recorder_begin (struct recorder *recorder,
+                            struct request *request, enum op op,
+                            uint32_t count);
+
+/* The request is back; error is 0 where it succeeded and its errno where
+ * it failed.  Same thread as the begin.
+ */
+extern void recorder_end (struct request *request, int error);
+
+/* After recorder_end of an extents request that succeeded: what came
+ * back.  Apart, so that looking through the extents is not in the latency.
+ */
+extern void recorder_extents (struct request *request,
+                              const struct extents_returned *returned);
+
+/* Sum up all counters as of now.  Any thread, at any time; it does not
+ * stop the requests.  Each operation's counters of one thread are read as
+ * they stood between two requests.
+ */
+extern void recorder_read (struct recorder *recorder, uint64_t now,
+                           struct recorder_totals *totals);
+
+#endif /* STATS_RECORDER_H */

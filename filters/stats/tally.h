@@ -1,0 +1,75 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* What is counted of one operation's requests: plain numbers that add up.
+ *
+ * The same struct serves a thread's live counters and every sum of them,
+ * so a new figure is one member here, one line where it is recorded and
+ * one where it is shown; adding up and subtracting need no change.
+ *
+ * A live tally has one writer, its thread, and any number of readers.
+ * The writer changes members through tally_count alone.
+ */
+
+#ifndef STATS_TALLY_H
+#define STATS_TALLY_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+/* Every member is a uint64_t, or an array or a struct of them. */
+struct tally {
+  uint64_t requests;            /* that succeeded */
+  uint64_t bytes;               /* of these, as asked */
+  uint64_t latency_ns;          /* of these, summed up */
+
+  struct {                      /* what extents requests returned */
+    uint64_t count;
+    uint64_t data, hole, zero;  /* bytes */
+  } extents;
+};
+
+/* The requests that failed with one errno. */
+struct failure {
+  uint64_t error;               /* the errno, 0 in an unused entry */
+  uint64_t requests;
+  uint64_t ns;                  /* their latencies, summed up */
+  uint64_t longest_ns;
+};
+
+/* NBD itself knows eight errors; a plugin has more, but not many at once.
+ * What does not fit is put together in the last entry.
+ */
+#define MAX_FAILURES 16
+#define FAILURE_OTHER UINT64_C (0xffff)
+
+struct failures {
+  struct failure by_errno[MAX_FAILURES];
+};
+
+/* Add n to a member of a live tally.  A plain load and store: only this
+ * thread writes.  The store releases, so that a reader who sees it also
+ * sees the sequence number that guards it (recorder.c).
+ */
+static inline void
+tally_count (uint64_t *member, uint64_t n)
+{
+  __atomic_store_n (member, *member + n, __ATOMIC_RELEASE);
+}
+
+/* Count a failed request into live failures.  Only the owner. */
+extern void failures_count (struct failures *failures, int error,
+                            uint64_t ns);
+
+/* sum += part and sum -= part, neither live. */
+extern void tally_add (struct tally *sum, const struct tally *part);
+extern void tally_subtract (struct tally *sum, const struct tally *part);
+extern void failures_add (struct failures *sum, const struct failures *part);
+
+/* All errnos taken together; its error is 0. */
+extern struct failure failures_total (const struct failures *failures);
+
+#endif /* STATS_TALLY_H */
