@@ -1,0 +1,156 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+
+#include "num2str.h"
+#include "report.h"
+
+static void
+write_head (FILE *fp, const struct snapshot *snapshot)
+{
+  char when[32];
+  struct tm tm;
+
+  gmtime_r (&snapshot->time.tv_sec, &tm);
+  strftime (when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
+  fprintf (fp, "report: %s, pid %ld\n", when, (long) snapshot->pid);
+}
+
+/* What stands at the end of an operation's line and of the total. */
+static void
+write_line_end (FILE *fp, uint64_t failed, uint64_t in_flight)
+{
+  if (failed)
+    fprintf (fp, ", %" PRIu64 " failed", failed);
+  if (in_flight)
+    fprintf (fp, ", %" PRIu64 " still in flight", in_flight);
+  fputc ('\n', fp);
+}
+
+static void
+write_rates (FILE *fp, uint64_t bytes, uint64_t busy_ns, uint64_t elapsed_ns)
+{
+  char size[NUM2STR_LEN], op[NUM2STR_LEN], total[NUM2STR_LEN];
+
+  fprintf (fp, ", %s, %s op, %s total",
+           num2str (size, (double) bytes, NUM_BYTES),
+           num2str (op, per_second (bytes, busy_ns), NUM_BYTES_PER_S),
+           num2str (total, per_second (bytes, elapsed_ns), NUM_BYTES_PER_S));
+}
+
+static void
+write_returned (FILE *fp, const struct tally *tally)
+{
+  const uint64_t data = tally->extents.data;
+  const uint64_t hole = tally->extents.hole;
+  const uint64_t zero = tally->extents.zero;
+  char asked[NUM2STR_LEN], size[NUM2STR_LEN];
+
+  fprintf (fp, ", %s, %s returned",
+           num2str (asked, (double) tally->bytes, NUM_BYTES),
+           num2str (size, (double) (data + hole + zero), NUM_BYTES));
+  if (data)
+    fprintf (fp, ", %s data", num2str (size, (double) data, NUM_BYTES));
+  if (hole)
+    fprintf (fp, ", %s hole", num2str (size, (double) hole, NUM_BYTES));
+  if (zero)
+    fprintf (fp, ", %s zero", num2str (size, (double) zero, NUM_BYTES));
+  fprintf (fp, ", %" PRIu64 " extents", tally->extents.count);
+}
+
+static void
+write_op (FILE *fp, const struct recorder_totals *layer, enum op op,
+          uint64_t elapsed_ns)
+{
+  const struct tally *tally = &layer->ops[op].tally;
+  const uint64_t busy_ns = layer->time.op_busy_ns[op];
+  const uint64_t failed = failures_total (&layer->ops[op].failures).requests;
+  const uint64_t in_flight = layer->time.in_flight[op];
+  char seconds[NUM2STR_LEN];
+
+  if (tally->requests + failed + in_flight == 0)
+    return;
+  fprintf (fp, "%s: %" PRIu64 " ops, %s", op_name (op), tally->requests,
+           seconds2str (seconds, (double) busy_ns));
+  switch (op_kind (op)) {
+  case KIND_MOVED:
+  case KIND_RANGE:
+    write_rates (fp, tally->bytes, busy_ns, elapsed_ns);
+    break;
+  case KIND_QUERY:
+    write_returned (fp, tally);
+    break;
+  case KIND_NONE:
+    break;
+  }
+  write_line_end (fp, failed, in_flight);
+}
+
+static void
+write_total (FILE *fp, const struct recorder_totals *layer,
+             uint64_t elapsed_ns)
+{
+  char seconds[NUM2STR_LEN];
+
+  fprintf (fp, "total: %" PRIu64 " ops, %s", layer_requests (layer),
+           seconds2str (seconds, (double) layer->time.busy_ns));
+  write_rates (fp, layer_bytes_moved (layer), layer->time.busy_ns,
+               elapsed_ns);
+  write_line_end (fp, layer_failed (layer), layer_in_flight (layer));
+}
+
+static void
+write_times (FILE *fp, const struct recorder_totals *layer,
+             const struct snapshot *snapshot)
+{
+  char seconds[NUM2STR_LEN], since[NUM2STR_LEN];
+
+  fprintf (fp, "busy time: %s, %.1f%% of elapsed\n",
+           seconds2str (seconds, (double) layer->time.busy_ns),
+           percent (layer->time.busy_ns, snapshot->elapsed_ns));
+  if (layer->time.first_begin)
+    fprintf (fp, "active time: %s, first request after %s\n",
+             seconds2str (seconds, (double) layer_active_ns (layer)),
+             seconds2str (since, (double) (layer->time.first_begin
+                                           - snapshot->start)));
+}
+
+static void
+write_layer (FILE *fp, const struct recorder_totals *layer,
+             const struct snapshot *snapshot)
+{
+  write_times (fp, layer, snapshot);
+  fprintf (fp, "bytes: read %" PRIu64 ", written %" PRIu64
+           ", zeroed %" PRIu64 ", trimmed %" PRIu64 "\n",
+           layer->ops[OP_READ].tally.bytes, layer->ops[OP_WRITE].tally.bytes,
+           layer->ops[OP_ZERO].tally.bytes, layer->ops[OP_TRIM].tally.bytes);
+  write_total (fp, layer, snapshot->elapsed_ns);
+  for (unsigned op = 0; op < NR_OPS; op++)
+    write_op (fp, layer, op, snapshot->elapsed_ns);
+  if (layer->unrecorded)
+    fprintf (fp, "not recorded: %" PRIu64 " ops, for want of memory\n",
+             layer->unrecorded);
+}
+
+void
+text_write (FILE *fp, const struct snapshot *snapshot, bool headed)
+{
+  char elapsed[NUM2STR_LEN];
+
+  if (headed)
+    write_head (fp, snapshot);
+  fprintf (fp, "elapsed time: %s\n",
+           seconds2str (elapsed, (double) snapshot->elapsed_ns));
+  for (size_t i = 0; i < snapshot->nr_layers; i++) {
+    if (snapshot->nr_layers > 1)
+      fprintf (fp, "\nlayer %zu\n", i + 1);
+    write_layer (fp, &snapshot->layers[i], snapshot);
+  }
+}
