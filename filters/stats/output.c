@@ -1,0 +1,357 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <sys/sysmacros.h>
+#include <syslog.h>
+#include <unistd.h>
+
+#include "output.h"
+
+enum destination {
+  TO_STDERR,
+  TO_SYSLOG,                    /* standard error leads nowhere */
+  TO_FILE,                      /* regular: replace or append */
+  TO_DEVICE,                    /* written straight through */
+  TO_FIFO,                      /* the same, opened for each report */
+};
+
+struct output {
+  enum destination to;
+  bool append;
+  output_error_fn error;
+  struct stat stderr_was;       /* before the server forked */
+  char *path;                   /* without symbolic links; NULL for stderr */
+  char *new_path;               /* beside it, where a new report is written */
+  int fd;                       /* the file as it was at the start, or -1 */
+};
+
+/* How long a reader of a FIFO, or a terminal that was stopped, may take
+ * to make room before the report is given up.
+ */
+#define PATIENCE_MS 5000
+
+static bool
+is_stderr (const char *path)
+{
+  return path == NULL || strcmp (path, "/dev/stderr") == 0
+    || strcmp (path, "/dev/fd/2") == 0
+    || strcmp (path, "/proc/self/fd/2") == 0;
+}
+
+static bool
+is_dev_null (const struct stat *st)
+{
+  return S_ISCHR (st->st_mode) && st->st_rdev == makedev (1, 3);
+}
+
+/* What kind of file is there, if any?  Opening a FIFO would wait for its
+ * reader, so it is only looked at.
+ */
+static int
+open_path (struct output *output, const char *path)
+{
+  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
+    | (output->append ? O_APPEND : 0);
+  struct stat st;
+
+  if (stat (path, &st) == 0 && S_ISFIFO (st.st_mode)) {
+    output->to = TO_FIFO;
+    return access (path, W_OK);
+  }
+  output->fd = open (path, flags | O_CREAT, 0666);
+  if (output->fd == -1 || fstat (output->fd, &st) == -1)
+    return -1;
+  output->to = S_ISREG (st.st_mode) ? TO_FILE : TO_DEVICE;
+  return 0;
+}
+
+/* Links are resolved, since a rename would replace the link itself. */
+static int
+set_names (struct output *output, const char *path)
+{
+  output->path = realpath (path, NULL);
+  if (output->path == NULL)
+    return -1;
+  return asprintf (&output->new_path, "%s.%ld.tmp", output->path,
+                   (long) getpid ());
+}
+
+struct output *
+output_open (const char *path, bool append, output_error_fn error)
+{
+  struct output *output = calloc (1, sizeof *output);
+
+  if (output == NULL) {
+    error ("statsfile: %s", strerror (errno));
+    return NULL;
+  }
+  output->append = append;
+  output->error = error;
+  output->fd = -1;
+  if (is_stderr (path)) {
+    output->to = TO_STDERR;
+    if (fstat (STDERR_FILENO, &output->stderr_was) == -1)
+      memset (&output->stderr_was, 0, sizeof output->stderr_was);
+  }
+  else if (open_path (output, path) == -1 || set_names (output, path) == -1) {
+    error ("statsfile=%s: %s", path, strerror (errno));
+    output_close (output);
+    return NULL;
+  }
+  return output;
+}
+
+void
+output_close (struct output *output)
+{
+  if (output == NULL)
+    return;
+  if (output->fd != -1)
+    close (output->fd);
+  free (output->path);
+  free (output->new_path);
+  free (output);
+}
+
+void
+output_after_fork (struct output *output)
+{
+  struct stat st;
+
+  if (output->to == TO_STDERR && fstat (STDERR_FILENO, &st) == 0
+      && is_dev_null (&st) && !is_dev_null (&output->stderr_was))
+    output->to = TO_SYSLOG;
+}
+
+const char *
+output_name (const struct output *output)
+{
+  switch (output->to) {
+  case TO_STDERR: return "standard error";
+  case TO_SYSLOG: return "the system log";
+  default:        return output->path;
+  }
+}
+
+static int
+failed (struct output *output, const char *what)
+{
+  output->error ("statsfile=%s: the report is lost: cannot %s: %s",
+                 output_name (output), what, strerror (errno));
+  return -1;
+}
+
+/* Wait until fd takes more.  A descriptor that we did not open may be
+ * non-blocking.
+ */
+static int
+wait_writable (int fd)
+{
+  struct pollfd pfd = { .fd = fd, .events = POLLOUT };
+  int r = poll (&pfd, 1, PATIENCE_MS);
+
+  if (r == 0)
+    errno = ETIMEDOUT;
+  return r > 0 || (r == -1 && errno == EINTR) ? 0 : -1;
+}
+
+/* Write all of it, mostly in one write. */
+static int
+write_all (int fd, const char *buf, size_t size)
+{
+  ssize_t r;
+
+  while (size > 0) {
+    r = write (fd, buf, size);
+    if (r >= 0) {
+      buf += r;
+      size -= (size_t) r;
+    }
+    else if (errno == EAGAIN) {
+      if (wait_writable (fd) == -1)
+        return -1;
+    }
+    else if (errno != EINTR)
+      return -1;
+  }
+  return 0;
+}
+
+static int
+write_syslog (const char *report, size_t size)
+{
+  const char *end = report + size;
+
+  while (report < end) {
+    const char *newline = memchr (report, '\n', (size_t) (end - report));
+    const char *stop = newline ? newline : end;
+
+    if (stop > report)
+      syslog (LOG_DAEMON | LOG_INFO, "%.*s", (int) (stop - report), report);
+    report = stop + 1;
+  }
+  return 0;
+}
+
+static int
+write_fifo (struct output *output, const char *report, size_t size)
+{
+  int fd = open (output->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  int r;
+
+  if (fd == -1)
+    return failed (output, errno == ENXIO ? "find a reader" : "open it");
+  r = write_all (fd, report, size);
+  if (r == -1)
+    failed (output, "write");
+  if (close (fd) == -1 && r == 0)
+    r = failed (output, "close");
+  return r;
+}
+
+/* The file that was opened at the start may have been moved away or
+ * removed since then; who does that to a log expects a new one.
+ */
+static int
+reopen_removed (struct output *output)
+{
+  struct stat st, now;
+  int fd;
+
+  if (fstat (output->fd, &st) == 0 && stat (output->path, &now) == 0
+      && st.st_dev == now.st_dev && st.st_ino == now.st_ino)
+    return 0;
+  fd = open (output->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  if (fd == -1)
+    return -1;
+  close (output->fd);
+  output->fd = fd;
+  return 0;
+}
+
+/* One write, so that several processes can append to one file.  A report
+ * that did not fit on the disk is taken back, if nothing came after it.
+ */
+static int
+append_file (struct output *output, const char *report, size_t size)
+{
+  struct stat before, after;
+  ssize_t r;
+
+  if (reopen_removed (output) == -1 || fstat (output->fd, &before) == -1)
+    return failed (output, "open it");
+  do
+    r = write (output->fd, report, size);
+  while (r == -1 && errno == EINTR);
+  if (r == (ssize_t) size)
+    return 0;
+  if (r >= 0) {
+    if (fstat (output->fd, &after) == 0
+        && after.st_size == before.st_size + r
+        && ftruncate (output->fd, before.st_size) == -1)
+      output->error ("statsfile=%s: ends in part of a report: %s",
+                     output->path, strerror (errno));
+    errno = ENOSPC;
+  }
+  return failed (output, "write");
+}
+
+/* Without the right to make files in the directory, as after --user, the
+ * only way is through the descriptor that was opened before.
+ */
+static int
+overwrite_file (struct output *output, const char *report, size_t size)
+{
+  struct stat st;
+
+  if (fstat (output->fd, &st) == -1)
+    return failed (output, "look at it");
+  if (st.st_nlink == 0) {
+    errno = ENOENT;
+    return failed (output, "find it, it was removed");
+  }
+  if (ftruncate (output->fd, 0) == -1
+      || lseek (output->fd, 0, SEEK_SET) == -1)
+    return failed (output, "empty it");
+  if (write_all (output->fd, report, size) == -1)
+    return failed (output, "write");
+  return 0;
+}
+
+static int
+open_new (const char *path)
+{
+  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
+  int fd = open (path, flags, 0666);
+
+  /* Left over by a killed process that had our pid. */
+  if (fd == -1 && errno == EEXIST && unlink (path) == 0)
+    fd = open (path, flags, 0666);
+  return fd;
+}
+
+/* Write a new file beside the old one and put it in its place. */
+static int
+replace_file (struct output *output, const char *report, size_t size)
+{
+  const char *what = NULL;
+  int fd = open_new (output->new_path);
+  int saved_errno;
+
+  if (fd == -1 && (errno == EACCES || errno == EPERM || errno == EROFS))
+    return overwrite_file (output, report, size);
+  if (fd == -1)
+    return failed (output, "make a new file beside it");
+
+  if (write_all (fd, report, size) == -1)
+    what = "write";
+  saved_errno = errno;
+  if (close (fd) == -1 && what == NULL) {
+    what = "close";
+    saved_errno = errno;
+  }
+  if (what == NULL && rename (output->new_path, output->path) == -1) {
+    what = "rename";
+    saved_errno = errno;
+  }
+  if (what == NULL)
+    return 0;
+  unlink (output->new_path);
+  errno = saved_errno;
+  return failed (output, what);
+}
+
+int
+output_write (struct output *output, const char *report, size_t size)
+{
+  switch (output->to) {
+  case TO_STDERR:
+    if (write_all (STDERR_FILENO, report, size) == -1)
+      return failed (output, "write");
+    return 0;
+  case TO_DEVICE:
+    if (write_all (output->fd, report, size) == -1)
+      return failed (output, "write");
+    return 0;
+  case TO_SYSLOG:
+    return write_syslog (report, size);
+  case TO_FIFO:
+    return write_fifo (output, report, size);
+  case TO_FILE:
+    return output->append ? append_file (output, report, size)
+                          : replace_file (output, report, size);
+  }
+  return -1;
+}
