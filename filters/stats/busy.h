@@ -40,7 +40,7 @@ busy_add (struct busy *busy, uint64_t begin, uint64_t end)
 {
   const uint64_t from = begin > busy->until ? begin : busy->until;
 
-  if (end > from) {
+  if (end >= from) {
     busy->ns += end - from;
     busy->until = end;
   }

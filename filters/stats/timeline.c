@@ -25,10 +25,13 @@ timeline_destroy (struct timeline *timeline)
 }
 
 /* The begin of what is next in the log: a request that ended, then the
- * one in flight.  Returns false when nothing is left.
+ * one in flight.  Returns false when nothing is left that began up to now.
+ * What began later waits for the next sweep: a sweep may have waited for
+ * another since it read the clock, and what is in flight in one log counts
+ * up to now only.
  */
 static bool
-peek (struct timeline_log *log)
+peek (struct timeline_log *log, uint64_t now)
 {
   uint32_t tail = atomic_load_explicit (&log->tail, memory_order_relaxed);
 
@@ -38,7 +41,7 @@ peek (struct timeline_log *log)
     log->begin = log->pending >> OP_BITS;
   else
     return false;
-  return true;
+  return log->begin <= now;
 }
 
 /* Take what peek saw out of the log. */
@@ -78,7 +81,8 @@ enqueue (struct timeline_log **queue, struct timeline_log *log)
  * head: if it ended in between, it is in the log.
  */
 static struct timeline_log *
-open_queue (struct timeline *timeline, struct timeline_totals *totals)
+open_queue (struct timeline *timeline, uint64_t now,
+            struct timeline_totals *totals)
 {
   struct timeline_log *queue = NULL;
   struct timeline_log *log;
@@ -89,7 +93,7 @@ open_queue (struct timeline *timeline, struct timeline_totals *totals)
     log->limit = atomic_load_explicit (&log->head, memory_order_acquire);
     if (totals && log->pending)
       totals->in_flight[log->pending & ((1 << OP_BITS) - 1)]++;
-    if (peek (log))
+    if (peek (log, now))
       enqueue (&queue, log);
   }
   return queue;
@@ -109,7 +113,7 @@ static void
 sweep (struct timeline *timeline, uint64_t now,
        struct timeline_totals *totals)
 {
-  struct timeline_log *queue = open_queue (timeline, totals);
+  struct timeline_log *queue = open_queue (timeline, now, totals);
 
   while (queue) {
     struct timeline_log *log = queue;
@@ -117,7 +121,7 @@ sweep (struct timeline *timeline, uint64_t now,
 
     settle (timeline, &interval);
     queue = log->later;
-    if (peek (log))
+    if (peek (log, now))
       enqueue (&queue, log);
   }
 }
