@@ -42,12 +42,29 @@ struct output {
  */
 #define PATIENCE_MS 5000
 
-static bool
-is_stderr (const char *path)
+/* The number of an open descriptor that path stands for, or -1.  Such a
+ * path is never opened: a file would be truncated or replaced under the
+ * shell that opened it.
+ */
+static int
+descriptor_of (const char *path)
 {
-  return path == NULL || strcmp (path, "/dev/stderr") == 0
-    || strcmp (path, "/dev/fd/2") == 0
-    || strcmp (path, "/proc/self/fd/2") == 0;
+  static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
+  int fd, end;
+
+  if (path == NULL || strcmp (path, "/dev/stderr") == 0)
+    return STDERR_FILENO;
+  if (strcmp (path, "/dev/stdout") == 0)
+    return STDOUT_FILENO;
+  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
+    const size_t len = strlen (prefixes[i]);
+
+    if (strncmp (path, prefixes[i], len) == 0
+        && sscanf (path + len, "%d%n", &fd, &end) == 1
+        && path[len + (size_t) end] == '\0')
+      return fd;
+  }
+  return -1;
 }
 
 static bool
@@ -56,11 +73,28 @@ is_dev_null (const struct stat *st)
   return S_ISCHR (st->st_mode) && st->st_rdev == makedev (1, 3);
 }
 
+/* Standard error is used as it is when a report is written, since a server
+ * in the background gives it up; of others we keep a copy.
+ */
+static int
+open_descriptor (struct output *output, int fd)
+{
+  if (fd == STDERR_FILENO) {
+    output->to = TO_STDERR;
+    if (fstat (fd, &output->stderr_was) == -1)
+      memset (&output->stderr_was, 0, sizeof output->stderr_was);
+    return 0;
+  }
+  output->to = TO_DEVICE;
+  output->fd = fcntl (fd, F_DUPFD_CLOEXEC, 0);
+  return output->fd == -1 ? -1 : 0;
+}
+
 /* What kind of file is there, if any?  Opening a FIFO would wait for its
  * reader, so it is only looked at.
  */
 static int
-open_path (struct output *output, const char *path)
+open_file (struct output *output, const char *path)
 {
   const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
     | (output->append ? O_APPEND : 0);
@@ -81,11 +115,23 @@ open_path (struct output *output, const char *path)
 static int
 set_names (struct output *output, const char *path)
 {
-  output->path = realpath (path, NULL);
+  output->path = output->to == TO_FILE ? realpath (path, NULL)
+                                       : strdup (path);
   if (output->path == NULL)
     return -1;
   return asprintf (&output->new_path, "%s.%ld.tmp", output->path,
                    (long) getpid ());
+}
+
+static int
+open_path (struct output *output, const char *path)
+{
+  const int fd = descriptor_of (path);
+  int r = fd != -1 ? open_descriptor (output, fd) : open_file (output, path);
+
+  if (r == -1 || output->to == TO_STDERR)
+    return r;
+  return set_names (output, path);
 }
 
 struct output *
@@ -100,13 +146,8 @@ output_open (const char *path, bool append, output_error_fn error)
   output->append = append;
   output->error = error;
   output->fd = -1;
-  if (is_stderr (path)) {
-    output->to = TO_STDERR;
-    if (fstat (STDERR_FILENO, &output->stderr_was) == -1)
-      memset (&output->stderr_was, 0, sizeof output->stderr_was);
-  }
-  else if (open_path (output, path) == -1 || set_names (output, path) == -1) {
-    error ("statsfile=%s: %s", path, strerror (errno));
+  if (open_path (output, path) == -1) {
+    error ("statsfile=%s: %s", path ? path : "-", strerror (errno));
     output_close (output);
     return NULL;
   }
@@ -302,6 +343,20 @@ open_new (const char *path)
   return fd;
 }
 
+/* The new file takes over who may read the old one.  Where that is not
+ * allowed it stays as the umask made it.
+ */
+static void
+copy_rights (int from, int to)
+{
+  struct stat st;
+
+  if (fstat (from, &st) == -1)
+    return;
+  if (fchown (to, st.st_uid, st.st_gid) == 0)
+    fchmod (to, st.st_mode & 07777);
+}
+
 /* Write a new file beside the old one and put it in its place. */
 static int
 replace_file (struct output *output, const char *report, size_t size)
@@ -315,6 +370,7 @@ replace_file (struct output *output, const char *report, size_t size)
   if (fd == -1)
     return failed (output, "make a new file beside it");
 
+  copy_rights (output->fd, fd);
   if (write_all (fd, report, size) == -1)
     what = "write";
   saved_errno = errno;
