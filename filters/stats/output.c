@@ -343,8 +343,8 @@ open_new (const char *path)
   return fd;
 }
 
-/* The new file takes over who may read the old one.  Where that is not
- * allowed it stays as the umask made it.
+/* The new file takes over who may read the old one, as far as we are
+ * allowed to give it away.
  */
 static void
 copy_rights (int from, int to)
@@ -353,8 +353,9 @@ copy_rights (int from, int to)
 
   if (fstat (from, &st) == -1)
     return;
-  if (fchown (to, st.st_uid, st.st_gid) == 0)
-    fchmod (to, st.st_mode & 07777);
+  if (fchown (to, st.st_uid, st.st_gid) == -1)
+    st.st_mode &= 0777;
+  fchmod (to, st.st_mode & 07777);
 }
 
 /* Write a new file beside the old one and put it in its place. */

@@ -9,6 +9,7 @@
 #include <inttypes.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "num2str.h"
 #include "report.h"
 
@@ -118,8 +119,8 @@ write_times (FILE *fp, const struct recorder_totals *layer,
   if (layer->time.first_begin)
     fprintf (fp, "active time: %s, first request after %s\n",
              seconds2str (seconds, (double) layer_active_ns (layer)),
-             seconds2str (since, (double) (layer->time.first_begin
-                                           - snapshot->start)));
+             seconds2str (since, (double) clock_since (snapshot->start,
+                                             layer->time.first_begin)));
 }
 
 static void
