@@ -1,0 +1,63 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# "make install" puts our files, and no other, where the user expects them, and
+# never by itself where the distribution has its own stats filter.
+
+source ./functions.sh
+set -e -u -x
+
+requires make --version
+requires pod2man --help
+# A configured source tree refuses a second build directory.
+requires test ! -e "$top_srcdir/config.status"
+
+# What configure found for this build it need not find by itself again.
+settings=()
+for var in CC NBDKIT PKG_CONFIG PKG_CONFIG_PATH; do
+  settings+=("$var=$(sed -n "s/^$var = //p" "$top_builddir/Makefile")")
+done
+
+# Neither the options of the make that runs us nor a site's wishes count here.
+unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
+export CONFIG_SITE=/dev/null
+
+# check_install NAME CONFIGURE-OPTIONS..., with the files expected on stdin
+check_install ()
+{
+  local build=$tmp/$1.build root=$tmp/$1.root
+  shift
+  mkdir "$build"
+  cd "$build"
+  "$top_srcdir/configure" --quiet --cache-file="$tmp/cache" \
+      "${settings[@]}" "$@"
+  make
+  make install DESTDIR="$root"
+  (cd "$root" && find . ! -type d | sort) >files
+  diff -u - files || fail "with '$*' other files were installed"
+}
+
+# Literally, since these paths are in people's scripts.
+check_install default <<'END'
+./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.la
+./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so
+./usr/local/share/doc/nbdkit-stats/LICENSE
+./usr/local/share/doc/nbdkit-stats/NEWS.md
+./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/man/man1/nbdkit-stats-filter.1
+END
+
+check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
+./opt/filters/nbdkit-stats-filter.la
+./opt/filters/nbdkit-stats-filter.so
+./opt/man/man1/nbdkit-stats-filter.1
+./usr/local/share/doc/nbdkit-stats/LICENSE
+./usr/local/share/doc/nbdkit-stats/NEWS.md
+./usr/local/share/doc/nbdkit-stats/README.md
+END
+
+# What was installed works.
+nbdkit -U - null --run true --filter="$tmp/default.root/usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so"

@@ -1,0 +1,62 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# The filter leaves no memory behind and touches none that is not its own,
+# however far nbdkit gets: it is unloaded without being started after --help and
+# the like, and several times when it is in several places of the stack.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+
+requires valgrind --version
+requires nbdinfo --version
+
+cd "$tmp"
+
+# The filter is gone when leaks are looked for, so its names must be kept.
+cat >under-valgrind <<END2
+#!/bin/sh
+exec valgrind -q --log-file=$tmp/valgrind.%p --error-exitcode=99 \
+     --keep-debuginfo=yes --num-callers=40 --leak-check=full \
+     --show-leak-kinds=definite,indirect,possible --errors-for-leak-kinds=none \
+     $(sed -n 's/^NBDKIT = //p' "$top_builddir/Makefile") "\$@"
+END2
+chmod +x under-valgrind
+requires ./under-valgrind --version
+
+# Of leaks we look for ours: a paragraph of valgrind's with a name of ours.
+ours=$(cd "$top_srcdir/filters/stats" && echo ./*.c |
+         sed 's,\./,(,g; s/ /:|/g; s/$/:/; s/(/[(]/g')
+clean ()
+{
+  local expected=$1 status=0 file
+  shift
+  rm -f valgrind.*
+  NBDKIT=$tmp/under-valgrind nbdkit "$@" || status=$?
+  cat valgrind.*
+  [ "$status" -eq "$expected" ] || fail "the exit status is $status"
+  for file in valgrind.*; do
+    sed 's/^==[0-9]*== *$//' "$file" |
+      awk -v ours="$ours|nbdkit-stats-filter" -v RS= \
+          '/ lost / && $0 ~ ours { print; bad = 1 } END { exit bad }' ||
+      fail "the filter leaks the memory above"
+  done
+}
+
+clean 0 --help --filter=stats null
+clean 0 --version --filter=stats null
+clean 0 --dump-plugin --filter=stats --filter=stats null statsfile=dumped
+[ ! -e dumped ] || fail "--dump-plugin made a file"
+
+# Ended by an error at the start.
+clean 1 -U - --filter=stats null statsfile=none/report --run true
+
+# With a client and with several places in the stack.
+clean 0 -U - --filter=stats --filter=log --filter=stats memory 1M \
+      logfile=/dev/null statsfile=report --run 'nbdinfo --map "$uri"'
+cat report
+[ "$(grep -c '^extents: ' report)" -eq 2 ] || fail "the report is not whole"

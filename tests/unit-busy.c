@@ -1,0 +1,585 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* Busy time is the length of the union of the requests' intervals.
+ *
+ * Here one thread plays all parts, with times that it makes up: several
+ * logs, each one request at a time, and sweeps at any moment.  What comes
+ * out must be, to the nanosecond, what sorting and merging all intervals
+ * gives.  Only a request that tells its begin late may lose something.
+ */
+
+#include <config.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "busy.h"
+#include "ops.h"
+#include "timeline.h"
+
+#define NR_LOGS 6
+#define MAX_REQUESTS 20000
+#define EPOCH UINT64_C (1000000)        /* when each test begins */
+
+/* The world that the timeline under test is told of. */
+static struct timeline timeline;
+static struct timeline_log logs[NR_LOGS];
+static bool in_flight[NR_LOGS];
+static struct interval requests[NR_LOGS]; /* in flight, or the last one */
+static struct interval ended[MAX_REQUESTS];
+static size_t nr_ended;
+static uint64_t now;
+
+static int
+start (void **state)
+{
+  (void) state;
+  memset (logs, 0, sizeof logs);
+  memset (in_flight, 0, sizeof in_flight);
+  memset (requests, 0, sizeof requests);
+  nr_ended = 0;
+  now = EPOCH;
+  timeline_init (&timeline);
+  for (unsigned i = 0; i < NR_LOGS; i++)
+    timeline_attach (&timeline, &logs[i]);
+  return 0;
+}
+
+static int
+stop (void **state)
+{
+  (void) state;
+  timeline_destroy (&timeline);
+  return 0;
+}
+
+static void
+begin_at (unsigned i, enum op op, uint64_t t)
+{
+  assert_false (in_flight[i]);
+  in_flight[i] = true;
+  requests[i] = (struct interval) { .begin = t, .op = op };
+  timeline_begin (&logs[i], op, t);
+}
+
+static void
+end_at (unsigned i, uint64_t t)
+{
+  assert_true (in_flight[i]);
+  in_flight[i] = false;
+  requests[i].end = t;
+  assert_true (nr_ended < MAX_REQUESTS);
+  ended[nr_ended++] = requests[i];
+  timeline_end (&timeline, &logs[i], requests[i]);
+}
+
+static void
+request (unsigned i, enum op op, uint64_t begin, uint64_t end)
+{
+  begin_at (i, op, begin);
+  end_at (i, end);
+}
+
+static struct timeline_totals
+sweep_at (uint64_t t)
+{
+  struct timeline_totals totals;
+
+  memset (&totals, 0xff, sizeof totals);
+  timeline_sweep (&timeline, t, &totals);
+  return totals;
+}
+
+/* What must come out, worked out the slow way. */
+
+static int
+by_begin (const void *vp1, const void *vp2)
+{
+  const struct interval *i1 = vp1, *i2 = vp2;
+
+  return i1->begin < i2->begin ? -1 : i1->begin > i2->begin;
+}
+
+/* The length of the union of the intervals of one operation, or of all
+ * where op is NR_OPS; the array is in the order of the begins.
+ */
+static uint64_t
+union_ns (const struct interval *sorted, size_t n, unsigned op)
+{
+  uint64_t sum = 0, begin = 0, end = 0;
+
+  for (size_t i = 0; i < n; i++) {
+    if (op != NR_OPS && sorted[i].op != op)
+      continue;
+    if (sorted[i].begin > end) {
+      sum += end - begin;
+      begin = sorted[i].begin;
+      end = begin;
+    }
+    if (sorted[i].end > end)
+      end = sorted[i].end;
+  }
+  return sum + (end - begin);
+}
+
+static struct timeline_totals
+expected_at (uint64_t t)
+{
+  static struct interval all[MAX_REQUESTS + NR_LOGS];
+  struct timeline_totals totals = { 0 };
+  size_t n = nr_ended;
+
+  memcpy (all, ended, nr_ended * sizeof ended[0]);
+  for (unsigned i = 0; i < NR_LOGS; i++) {
+    if (in_flight[i]) {
+      totals.in_flight[requests[i].op]++;
+      all[n] = requests[i];
+      all[n++].end = t;
+    }
+  }
+  qsort (all, n, sizeof all[0], by_begin);
+
+  for (size_t i = 0; i < n; i++) {
+    if (i == 0)
+      totals.first_begin = all[i].begin;
+    if (all[i].end > totals.last_end)
+      totals.last_end = all[i].end;
+  }
+  totals.busy_ns = union_ns (all, n, NR_OPS);
+  for (unsigned op = 0; op < NR_OPS; op++)
+    totals.op_busy_ns[op] = union_ns (all, n, op);
+  return totals;
+}
+
+/* A request that took no time may or may not be the last to end. */
+static uint64_t
+last_end_at_least (uint64_t t)
+{
+  uint64_t last_end = 0;
+
+  for (size_t i = 0; i < nr_ended; i++) {
+    if (ended[i].end > ended[i].begin && ended[i].end > last_end)
+      last_end = ended[i].end;
+  }
+  for (unsigned i = 0; i < NR_LOGS; i++) {
+    if (in_flight[i] && t > requests[i].begin)
+      last_end = t;
+  }
+  return last_end;
+}
+
+static void
+check_at (uint64_t t)
+{
+  const struct timeline_totals got = sweep_at (t);
+  const struct timeline_totals expected = expected_at (t);
+
+  assert_int_equal (got.busy_ns, expected.busy_ns);
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    assert_int_equal (got.op_busy_ns[op], expected.op_busy_ns[op]);
+    assert_int_equal (got.in_flight[op], expected.in_flight[op]);
+  }
+  assert_int_equal (got.first_begin, expected.first_begin);
+  assert_in_range (got.last_end, last_end_at_least (t), expected.last_end);
+}
+
+/* A source of numbers that gives the same ones in each run. */
+
+static uint64_t random_state;
+
+static unsigned
+random_below (unsigned n)
+{
+  random_state ^= random_state << 13;
+  random_state ^= random_state >> 7;
+  random_state ^= random_state << 17;
+  return (unsigned) (random_state >> 33) % n;
+}
+
+/* Often the same moment, mostly a little later, at times much later. */
+static void
+time_passes (void)
+{
+  const unsigned kind = random_below (20);
+
+  if (kind == 0)
+    now += random_below (1000000);
+  else if (kind > 4)
+    now += random_below (100);
+}
+
+/* A request begins or ends in one of the logs. */
+static void
+random_event (unsigned nr_logs, unsigned eagerness)
+{
+  const unsigned i = random_below (nr_logs);
+
+  if (in_flight[i])
+    end_at (i, now);
+  else if (random_below (100) < eagerness)
+    begin_at (i, random_below (NR_OPS), now);
+}
+
+static void
+end_all (void)
+{
+  for (unsigned i = 0; i < NR_LOGS; i++) {
+    if (in_flight[i])
+      end_at (i, now);
+  }
+}
+
+/* The tests. */
+
+/* busy.h by itself: the intervals in its picture, and odd ones. */
+static void
+test_busy_add (void **state)
+{
+  static const struct {
+    uint64_t begin, end;        /* this interval is added */
+    uint64_t ns;                /* and the sum is then */
+  } steps[] = {
+    { 100, 110, 10 },
+    { 103, 106, 10 },           /* within the one before */
+    { 103, 110, 10 },           /* the same end */
+    { 108, 117, 17 },           /* overlaps */
+    { 117, 118, 18 },           /* touches */
+    { 118, 118, 18 },           /* has no length */
+    { 130, 135, 23 },           /* apart */
+    { 90, 95, 23 },             /* late, and lost: never negative */
+    { 90, 136, 24 },            /* late, with a part that is not */
+    { 150, 140, 24 },           /* backwards: nothing */
+    { UINT64_MAX - 5, UINT64_MAX, 29 },
+  };
+  struct busy busy = { 0 };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof steps / sizeof steps[0]; i++) {
+    busy_add (&busy, steps[i].begin, steps[i].end);
+    assert_int_equal (busy.ns, steps[i].ns);
+  }
+}
+
+/* Before the first request there is nothing, whatever the time. */
+static void
+test_nothing (void **state)
+{
+  (void) state;
+  check_at (now);
+  check_at (now + 1000);
+  timeline_sweep (&timeline, now, NULL);
+  check_at (now + 2000);
+}
+
+/* Sixteen parallel requests are busy once, and each operation for itself. */
+static void
+test_parallel (void **state)
+{
+  struct timeline_totals totals;
+
+  (void) state;
+  begin_at (0, OP_READ, now);
+  begin_at (1, OP_READ, now + 10);
+  begin_at (2, OP_WRITE, now + 20);
+  end_at (0, now + 100);
+  end_at (2, now + 120);
+  end_at (1, now + 110);
+  totals = sweep_at (now + 200);
+  assert_int_equal (totals.busy_ns, 120);
+  assert_int_equal (totals.op_busy_ns[OP_READ], 110);
+  assert_int_equal (totals.op_busy_ns[OP_WRITE], 100);
+  assert_int_equal (totals.op_busy_ns[OP_FLUSH], 0);
+  assert_int_equal (totals.first_begin, now);
+  assert_int_equal (totals.last_end, now + 120);
+  check_at (now + 300);
+}
+
+/* A request in flight counts up to each sweep, and once. */
+static void
+test_in_flight (void **state)
+{
+  struct timeline_totals totals;
+
+  (void) state;
+  request (1, OP_READ, now, now + 10);
+  begin_at (0, OP_FLUSH, now + 100);
+  begin_at (2, OP_FLUSH, now + 150);
+  for (unsigned i = 0; i < 5; i++) {
+    totals = sweep_at (now + 200 + i);
+    assert_int_equal (totals.busy_ns, 10 + 100 + i);
+    assert_int_equal (totals.op_busy_ns[OP_FLUSH], 100 + i);
+    assert_int_equal (totals.op_busy_ns[OP_READ], 10);
+    assert_int_equal (totals.in_flight[OP_FLUSH], 2);
+    assert_int_equal (totals.in_flight[OP_READ], 0);
+    assert_int_equal (totals.last_end, now + 200 + i);
+  }
+  end_at (0, now + 300);
+  check_at (now + 310);
+  end_at (2, now + 320);
+  check_at (now + 1000);
+  check_at (now + 2000);
+}
+
+/* Logs and eagerness of all sorts, and sweeps that are frequent, rare or
+ * left to the logs themselves.
+ */
+static void
+test_random (void **state)
+{
+  static const unsigned sweeps[] = { 2, 10, 100, 3000 };
+
+  (void) state;
+  for (unsigned round = 0; round < 48; round++) {
+    random_state = 88172645463325252u + round;
+    for (unsigned i = 0; i < 1500; i++) {
+      time_passes ();
+      random_event (1 + round % NR_LOGS, round % 2 ? 100 : 30);
+      if (random_below (sweeps[round % 4]) == 0)
+        timeline_sweep (&timeline, now, NULL);
+      if (random_below (sweeps[round % 4] * 10) == 0)
+        check_at (now);
+    }
+    check_at (now);
+    end_all ();
+    check_at (now + 1);
+    stop (state);
+    start (state);
+  }
+}
+
+/* Logs go round several times and make room by themselves; a busy one
+ * takes what is in the others, too.
+ */
+static void
+test_wrap (void **state)
+{
+  (void) state;
+  random_state = 2463534242;
+  for (unsigned i = 0; i < TIMELINE_LOG_SIZE * 3 + 7; i++) {
+    now += 1 + random_below (10);
+    begin_at (0, i % NR_OPS, now);
+    if (i % 100 == 0) {
+      if (in_flight[1])
+        end_at (1, now);
+      else
+        begin_at (1, OP_WRITE, now);
+    }
+    now += 1 + random_below (10);
+    end_at (0, now);
+  }
+  check_at (now);
+  for (unsigned i = 0; i < TIMELINE_LOG_SIZE * 2; i++) {
+    now += random_below (10);
+    random_event (NR_LOGS, 100);
+  }
+  end_all ();
+  check_at (now);
+}
+
+/* While another thread sweeps, a log takes requests until it is full. */
+static void
+test_fill (void **state)
+{
+  (void) state;
+  pthread_mutex_lock (&timeline.lock);
+  for (unsigned i = 0; i < TIMELINE_LOG_SIZE - 1; i++) {
+    request (0, OP_READ, now, now + 3);
+    now += 5;
+  }
+  pthread_mutex_unlock (&timeline.lock);
+  for (unsigned i = 0; i < TIMELINE_LOG_SIZE; i++) {
+    request (0, OP_WRITE, now, now + 3);
+    now += 2;
+  }
+  check_at (now);
+}
+
+/* What a thread did stays when it goes, and its log may come again. */
+static void
+test_detach (void **state)
+{
+  (void) state;
+  for (unsigned i = 0; i < 10; i++) {
+    request (0, OP_READ, now + 1, now + 20);
+    request (1, OP_WRITE, now + 10, now + 30);
+    begin_at (2, OP_FLUSH, now + 15);
+    timeline_detach (&timeline, &logs[i % 2], now + 31);
+    end_at (2, now + 32);
+    timeline_attach (&timeline, &logs[i % 2]);
+    now += 100;
+  }
+  check_at (now);
+}
+
+/* A thread reads the clock and is kept from telling it until a sweep has
+ * passed.  It loses at most what lies before that sweep.
+ */
+static void
+test_late (void **state)
+{
+  struct timeline_totals totals;
+
+  (void) state;
+
+  /* Nobody else was busy, so no sweep got past it: nothing is lost. */
+  request (0, OP_READ, now + 10, now + 20);
+  sweep_at (now + 100);
+  request (1, OP_READ, now + 40, now + 150);
+  check_at (now + 200);
+
+  /* Another was busy all the time: nothing is lost of the sum of all, and
+   * the operation has a watermark of its own.
+   */
+  now += 1000;
+  begin_at (0, OP_READ, now);
+  sweep_at (now + 100);
+  begin_at (1, OP_WRITE, now + 40);
+  end_at (0, now + 120);
+  end_at (1, now + 150);
+  check_at (now + 200);
+
+  /* Another was busy in the end: lost is what is before that. */
+  now += 1000;
+  begin_at (0, OP_READ, now + 90);
+  sweep_at (now + 100);
+  begin_at (1, OP_READ, now + 40);
+  end_at (1, now + 150);
+  end_at (0, now + 160);
+  totals = sweep_at (now + 200);
+  assert_int_equal (totals.busy_ns, 120 + 150 + (160 - 90));
+  assert_int_equal (totals.first_begin, EPOCH + 10);
+  assert_int_equal (totals.last_end, now + 160);
+
+  /* All of a request is late. */
+  now += 1000;
+  begin_at (0, OP_READ, now + 90);
+  sweep_at (now + 100);
+  request (1, OP_READ, now + 40, now + 60);
+  end_at (0, now + 160);
+  totals = sweep_at (now + 200);
+  assert_int_equal (totals.busy_ns, 120 + 150 + (160 - 90) + (160 - 90));
+}
+
+/* The same at random.  All that may be missing is the time by which the
+ * begins came late; and never is there too much.
+ */
+static void
+test_late_random (void **state)
+{
+  uint64_t late = 0, delay;
+  struct timeline_totals totals, expected;
+
+  (void) state;
+  random_state = 88172645463325252u;
+  for (unsigned i = 0; i < 10000; i++) {
+    const unsigned log = random_below (NR_LOGS);
+
+    time_passes ();
+    if (in_flight[log])
+      end_at (log, now);
+    else {
+      /* A thread's requests come one after the other. */
+      delay = random_below (200);
+      if (now - delay < requests[log].end || now - delay < EPOCH)
+        delay = 0;
+      late += delay;
+      begin_at (log, random_below (NR_OPS), now - delay);
+    }
+    if (random_below (4) == 0)
+      timeline_sweep (&timeline, now, NULL);
+    if (i % 500 == 0) {
+      totals = sweep_at (now);
+      expected = expected_at (now);
+      assert_in_range (totals.busy_ns,
+                       late < expected.busy_ns ? expected.busy_ns - late : 0,
+                       expected.busy_ns);
+      for (unsigned op = 0; op < NR_OPS; op++)
+        assert_true (totals.op_busy_ns[op] <= expected.op_busy_ns[op]);
+      assert_true (totals.busy_ns <= now - EPOCH);
+    }
+  }
+}
+
+/* An end may come late, too: until then the request counts as in flight.
+ * That never makes more than the time that passed.
+ */
+static void
+test_late_end (void **state)
+{
+  struct timeline_totals totals;
+
+  (void) state;
+  begin_at (0, OP_READ, now);
+  totals = sweep_at (now + 100);
+  assert_int_equal (totals.busy_ns, 100);
+  end_at (0, now + 60);
+  totals = sweep_at (now + 200);
+  assert_in_range (totals.busy_ns, 60, 100);
+  assert_int_equal (totals.in_flight[OP_READ], 0);
+  request (0, OP_READ, now + 70, now + 210);
+  totals = sweep_at (now + 220);
+  assert_in_range (totals.busy_ns, 200, 210);
+}
+
+/* The sweeper itself may be kept waiting after it has read the clock, on
+ * the lock at least.  What the others did meanwhile must not be lost.
+ */
+static void
+test_old_sweep (void **state)
+{
+  (void) state;
+  begin_at (0, OP_READ, now + 120);
+  request (1, OP_READ, now + 150, now + 200);
+  sweep_at (now + 100);
+  end_at (0, now + 300);
+  check_at (now + 400);
+}
+
+static void
+test_old_sweep_random (void **state)
+{
+  (void) state;
+  random_state = 88172645463325252u;
+  for (unsigned i = 0; i < 10000; i++) {
+    time_passes ();
+    random_event (NR_LOGS, 50);
+    if (random_below (10) == 0)
+      timeline_sweep (&timeline, now - random_below (1000), NULL);
+  }
+  end_all ();
+  check_at (now);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_busy_add),
+    cmocka_unit_test_setup_teardown (test_nothing, start, stop),
+    cmocka_unit_test_setup_teardown (test_parallel, start, stop),
+    cmocka_unit_test_setup_teardown (test_in_flight, start, stop),
+    cmocka_unit_test_setup_teardown (test_random, start, stop),
+    cmocka_unit_test_setup_teardown (test_wrap, start, stop),
+    cmocka_unit_test_setup_teardown (test_fill, start, stop),
+    cmocka_unit_test_setup_teardown (test_detach, start, stop),
+    cmocka_unit_test_setup_teardown (test_late, start, stop),
+    cmocka_unit_test_setup_teardown (test_late_random, start, stop),
+    cmocka_unit_test_setup_teardown (test_late_end, start, stop),
+    cmocka_unit_test_setup_teardown (test_old_sweep, start, stop),
+    cmocka_unit_test_setup_teardown (test_old_sweep_random, start, stop),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,1074 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* Where reports go: what is in the file and beside it, and which errors
+ * are told.
+ */
+
+#include <config.h>
+
+#include <dirent.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <poll.h>
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mount.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+#include <cmocka.h>
+
+#include "clock.h"
+#include "output.h"
+
+/* Each test has a directory of its own, and one file name in it. */
+static char dir[PATH_MAX];
+static char path[PATH_MAX + 16];
+static mode_t old_umask;
+static unsigned old_descriptors;
+
+/* What was told as errors since the last look. */
+static char errors[4096];
+static unsigned nr_errors;
+
+static void tell (const char *fmt, ...)
+  __attribute__ ((format (printf, 1, 2)));
+
+static void
+tell (const char *fmt, ...)
+{
+  va_list args;
+
+  va_start (args, fmt);
+  vsnprintf (errors, sizeof errors, fmt, args);
+  va_end (args);
+  nr_errors++;
+}
+
+static void
+assert_no_error (void)
+{
+  if (nr_errors)
+    fail_msg ("an error was told: %s", errors);
+}
+
+/* There was one error, on one line, that has all these words. */
+static void
+assert_error (const char *word1, const char *word2, const char *word3)
+{
+  const char *const words[] = { word1, word2, word3 };
+
+  assert_int_equal (nr_errors, 1);
+  assert_null (strchr (errors, '\n'));
+  for (unsigned i = 0; i < 3; i++) {
+    if (strstr (errors, words[i]) == NULL)
+      fail_msg ("this error does not say \"%s\": %s", words[i], errors);
+  }
+  nr_errors = 0;
+}
+
+static unsigned
+entries (const char *directory)
+{
+  DIR *d = opendir (directory);
+  unsigned n = 0;
+
+  assert_non_null (d);
+  while (readdir (d))
+    n++;
+  closedir (d);
+  return n;
+}
+
+/* How many files there are, "." and ".." not counted. */
+static unsigned
+files (void)
+{
+  return entries (dir) - 2;
+}
+
+static void
+name_file (const char *name)
+{
+  snprintf (path, sizeof path, "%s/%s", dir, name);
+}
+
+static int
+start (void **state)
+{
+  const char *parent = getenv ("TMPDIR");
+  char name[PATH_MAX - 32];
+
+  (void) state;
+  snprintf (name, sizeof name, "%s/nbdkit-stats.XXXXXX",
+            parent ? parent : "/tmp");
+  if (mkdtemp (name) == NULL || realpath (name, dir) == NULL)
+    return -1;
+  name_file ("report");
+  old_umask = umask (022);
+  nr_errors = 0;
+  old_descriptors = entries ("/proc/self/fd");
+  return 0;
+}
+
+static void
+remove_all (void)
+{
+  DIR *d = opendir (dir);
+  struct dirent *entry;
+
+  if (d == NULL)
+    return;
+  while ((entry = readdir (d)) != NULL)
+    unlinkat (dirfd (d), entry->d_name, 0);
+  closedir (d);
+  rmdir (dir);
+}
+
+static int
+stop (void **state)
+{
+  (void) state;
+  umask (old_umask);
+  remove_all ();
+  /* Nothing was left open. */
+  return entries ("/proc/self/fd") == old_descriptors ? 0 : -1;
+}
+
+static void
+write_file (const char *name, const char *content)
+{
+  FILE *fp = fopen (name, "w");
+
+  assert_non_null (fp);
+  assert_true (fputs (content, fp) >= 0);
+  assert_int_equal (fclose (fp), 0);
+}
+
+static void
+assert_content (const char *name, const char *expected)
+{
+  static char content[65536];
+  FILE *fp = fopen (name, "r");
+  size_t size;
+
+  assert_non_null (fp);
+  size = fread (content, 1, sizeof content - 1, fp);
+  fclose (fp);
+  content[size] = '\0';
+  assert_string_equal (content, expected);
+}
+
+static struct output *
+open_output (bool append)
+{
+  struct output *output = output_open (path, append, tell);
+
+  assert_no_error ();
+  assert_non_null (output);
+  return output;
+}
+
+static void
+write_report (struct output *output, const char *report)
+{
+  assert_int_equal (output_write (output, report, strlen (report)), 0);
+  assert_no_error ();
+}
+
+static struct stat
+stat_of (const char *name)
+{
+  struct stat st;
+
+  assert_int_equal (lstat (name, &st), 0);
+  return st;
+}
+
+static mode_t
+mode_of (const char *name)
+{
+  return stat_of (name).st_mode & 07777;
+}
+
+/* Replacing a file. */
+
+/* The old report stands until the new one is complete; then the name
+ * leads to the new one, and a reader of the old one still has all of it.
+ */
+static void
+test_replace (void **state)
+{
+  struct output *output;
+  struct stat before;
+  char old[32] = "";
+  int fd;
+
+  (void) state;
+  write_file (path, "an old report\n");
+  before = stat_of (path);
+  fd = open (path, O_RDONLY);
+
+  output = open_output (false);
+  output_after_fork (output);
+  assert_string_equal (output_name (output), path);
+  assert_content (path, "an old report\n");
+  assert_int_equal (stat_of (path).st_ino, before.st_ino);
+
+  write_report (output, "new\n");
+  assert_content (path, "new\n");
+  assert_int_not_equal (stat_of (path).st_ino, before.st_ino);
+  assert_int_equal (files (), 1);
+  assert_int_equal (read (fd, old, sizeof old - 1), 14);
+  assert_string_equal (old, "an old report\n");
+
+  write_report (output, "the next one, which is longer\n");
+  write_report (output, "last\n");
+  assert_content (path, "last\n");
+  assert_int_equal (files (), 1);
+  close (fd);
+  output_close (output);
+}
+
+/* A new file is there from the start, so that an error would be told. */
+static void
+test_new_file (void **state)
+{
+  struct output *output = open_output (false);
+
+  (void) state;
+  assert_content (path, "");
+  write_report (output, "new\n");
+  assert_content (path, "new\n");
+  assert_int_equal (files (), 1);
+  output_close (output);
+}
+
+/* A report is as big as it likes. */
+static void
+test_big (void **state)
+{
+  const size_t size = 3 * 1024 * 1024 + 1;
+  char *report = malloc (size), *read_back = malloc (size);
+  struct output *output = open_output (false);
+  FILE *fp;
+
+  (void) state;
+  for (size_t i = 0; i < size; i++)
+    report[i] = "0123456789\n"[i % 11];
+  assert_int_equal (output_write (output, report, size), 0);
+  assert_int_equal (stat_of (path).st_size, size);
+  fp = fopen (path, "r");
+  assert_int_equal (fread (read_back, 1, size, fp), size);
+  fclose (fp);
+  assert_memory_equal (report, read_back, size);
+  output_close (output);
+  free (report);
+  free (read_back);
+}
+
+static void
+test_removed_meanwhile (void **state)
+{
+  struct output *output = open_output (false);
+
+  (void) state;
+  unlink (path);
+  write_report (output, "new\n");
+  assert_content (path, "new\n");
+  output_close (output);
+}
+
+/* The directory is gone: nothing can be done, but it is told. */
+static void
+test_removed_directory (void **state)
+{
+  (void) state;
+  for (int append = 0; append <= 1; append++) {
+    struct output *output = open_output (append);
+
+    unlink (path);
+    assert_int_equal (rmdir (dir), 0);
+    assert_int_equal (output_write (output, "new\n", 4), -1);
+    assert_error ("statsfile", path, "No such file or directory");
+    output_close (output);
+    assert_int_equal (mkdir (dir, 0700), 0);
+  }
+}
+
+/* A symbolic link stays one, and what it leads to is replaced. */
+static void
+test_symlink (void **state)
+{
+  char target[PATH_MAX + 16];
+  struct output *output;
+
+  (void) state;
+  snprintf (target, sizeof target, "%s/target", dir);
+  assert_int_equal (symlink ("target", path), 0);
+
+  /* Once with a target that is not there yet. */
+  for (unsigned i = 0; i < 2; i++) {
+    output = open_output (false);
+    write_report (output, i == 0 ? "first\n" : "second\n");
+    assert_true (S_ISLNK (stat_of (path).st_mode));
+    assert_true (S_ISREG (stat_of (target).st_mode));
+    assert_content (target, i == 0 ? "first\n" : "second\n");
+    assert_int_equal (files (), 2);
+    output_close (output);
+  }
+  output = open_output (true);
+  write_report (output, "third\n");
+  assert_true (S_ISLNK (stat_of (path).st_mode));
+  assert_content (target, "second\nthird\n");
+  output_close (output);
+}
+
+/* A new file has the rights that the umask gives. */
+static void
+test_umask (void **state)
+{
+  static const struct { mode_t mask, mode; } table[] = {
+    { 022, 0644 }, { 027, 0640 }, { 077, 0600 }, { 0, 0666 },
+  };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
+    for (int append = 0; append <= 1; append++) {
+      struct output *output;
+
+      umask (table[i].mask);
+      output = open_output (append);
+      assert_int_equal (mode_of (path), table[i].mode);
+      write_report (output, "new\n");
+      assert_int_equal (mode_of (path), table[i].mode);
+      output_close (output);
+      unlink (path);
+    }
+  }
+}
+
+/* An old file keeps its rights and, where we may, its owner. */
+static void
+test_rights (void **state)
+{
+  struct output *output;
+  struct stat st;
+
+  (void) state;
+  write_file (path, "old\n");
+  assert_int_equal (chmod (path, 0640), 0);
+  if (geteuid () == 0)
+    assert_int_equal (chown (path, 65534, 65534), 0);
+  output = open_output (false);
+  write_report (output, "new\n");
+  st = stat_of (path);
+  assert_int_equal (st.st_mode & 07777, 0640);
+  if (geteuid () == 0) {
+    assert_int_equal (st.st_uid, 65534);
+    assert_int_equal (st.st_gid, 65534);
+  }
+  output_close (output);
+}
+
+/* A server that became another user can no longer make files there.  It
+ * writes into the one that it opened before.
+ */
+static void
+test_other_user (void **state)
+{
+  const bool root = geteuid () == 0;
+  struct output *output;
+
+  (void) state;
+  write_file (path, "an old report, and it is a long one\n");
+  assert_int_equal (chmod (dir, 0755), 0);
+  output = open_output (false);
+  assert_int_equal (chmod (dir, 0555), 0);
+  if (root)
+    assert_int_equal (seteuid (65534), 0);
+
+  write_report (output, "new\n");
+  assert_content (path, "new\n");
+  write_report (output, "another one\n");
+  write_report (output, "the last\n");
+  assert_content (path, "the last\n");
+  assert_int_equal (files (), 1);
+
+  if (root)
+    assert_int_equal (seteuid (0), 0);
+  assert_int_equal (chmod (dir, 0755), 0);
+  unlink (path);
+  assert_int_equal (chmod (dir, 0555), 0);
+  if (root)
+    assert_int_equal (seteuid (65534), 0);
+  assert_int_equal (output_write (output, "new\n", 4), -1);
+  assert_error ("statsfile", path, "No such file or directory");
+
+  if (root)
+    assert_int_equal (seteuid (0), 0);
+  assert_int_equal (chmod (dir, 0755), 0);
+  output_close (output);
+}
+
+/* Appending to a file. */
+
+static void
+test_append (void **state)
+{
+  struct output *output;
+  struct stat before;
+
+  (void) state;
+  write_file (path, "a log\n");
+  before = stat_of (path);
+  for (unsigned i = 0; i < 2; i++) {
+    output = open_output (true);
+    write_report (output, "first\n");
+    write_report (output, "second\n");
+    output_close (output);
+  }
+  assert_content (path, "a log\nfirst\nsecond\nfirst\nsecond\n");
+  assert_int_equal (stat_of (path).st_ino, before.st_ino);
+  assert_int_equal (files (), 1);
+}
+
+/* The log was moved away, as logrotate does, or removed: a new one. */
+static void
+test_append_moved (void **state)
+{
+  struct output *output = open_output (true);
+  char moved[PATH_MAX + 16];
+
+  (void) state;
+  snprintf (moved, sizeof moved, "%s/moved", dir);
+  write_report (output, "first\n");
+  assert_int_equal (rename (path, moved), 0);
+  write_report (output, "second\n");
+  write_report (output, "third\n");
+  assert_content (moved, "first\n");
+  assert_content (path, "second\nthird\n");
+
+  assert_int_equal (unlink (path), 0);
+  write_report (output, "fourth\n");
+  assert_content (path, "fourth\n");
+  output_close (output);
+}
+
+/* Several processes append to one file: each report comes out whole. */
+
+enum { PROCESSES = 4, REPORTS = 100, LINES = 60 };
+
+/* A report names its process in each line, and its number. */
+static size_t
+make_report (char *report, size_t size, int process, int number)
+{
+  size_t used = 0;
+
+  for (int line = 0; line < LINES; line++)
+    used += (size_t) snprintf (report + used, size - used,
+                               "%d %d %d and the rest of the line\n",
+                               process, number, line);
+  return used;
+}
+
+static int
+append_reports (int process)
+{
+  static char report[LINES * 64];
+  struct output *output = output_open (path, true, tell);
+
+  if (output == NULL)
+    return 1;
+  for (int i = 0; i < REPORTS; i++) {
+    const size_t size = make_report (report, sizeof report, process, i);
+
+    if (output_write (output, report, size) == -1)
+      return 1;
+    sched_yield ();
+  }
+  output_close (output);
+  return 0;
+}
+
+static void
+test_append_processes (void **state)
+{
+  int next[PROCESSES] = { 0 }, process, number, line, expected = 0;
+  int of = -1, status;
+  char text[128];
+  FILE *fp;
+
+  (void) state;
+  for (int i = 0; i < PROCESSES; i++) {
+    pid_t pid = fork ();
+
+    assert_int_not_equal (pid, -1);
+    if (pid == 0)
+      _exit (append_reports (i));
+  }
+  for (int i = 0; i < PROCESSES; i++) {
+    assert_int_not_equal (wait (&status), -1);
+    assert_int_equal (status, 0);
+  }
+
+  fp = fopen (path, "r");
+  assert_non_null (fp);
+  while (fgets (text, sizeof text, fp)) {
+    assert_int_equal (sscanf (text, "%d %d %d and", &process, &number,
+                              &line), 3);
+    assert_in_range (process, 0, PROCESSES - 1);
+    assert_int_equal (line, expected);
+    if (line > 0)
+      assert_int_equal (process, of);
+    of = process;
+    assert_int_equal (number, next[process]);
+    expected = (line + 1) % LINES;
+    if (expected == 0)
+      next[process]++;
+  }
+  fclose (fp);
+  for (int i = 0; i < PROCESSES; i++)
+    assert_int_equal (next[i], REPORTS);
+}
+
+/* A full disk. */
+
+static void
+test_dev_full (void **state)
+{
+  (void) state;
+  snprintf (path, sizeof path, "/dev/full");
+  for (int append = 0; append <= 1; append++) {
+    struct output *output = open_output (append);
+
+    assert_int_equal (output_write (output, "new\n", 4), -1);
+    assert_error ("statsfile", "/dev/full", "No space left on device");
+    output_close (output);
+  }
+}
+
+/* A file system of our own on dir, out of sight of all other processes,
+ * with room for so many pages.  Skips the test where it is not allowed.
+ */
+static void
+mount_small (unsigned pages)
+{
+  char options[64];
+
+  snprintf (options, sizeof options, "size=%ld",
+            (long) pages * sysconf (_SC_PAGESIZE));
+  if (unshare (CLONE_NEWNS) == -1
+      || mount ("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == -1
+      || mount ("tmpfs", dir, "tmpfs", 0, options) == -1) {
+    print_message ("skipped: cannot mount a small file system: %s\n",
+                   strerror (errno));
+    skip ();
+  }
+}
+
+/* Make a file of so many pages. */
+static void
+fill (const char *name, unsigned pages)
+{
+  char file[PATH_MAX + 16];
+  const size_t size = pages * (size_t) sysconf (_SC_PAGESIZE);
+  char *buf = calloc (1, size);
+  FILE *fp;
+
+  snprintf (file, sizeof file, "%s/%s", dir, name);
+  fp = fopen (file, "w");
+  assert_non_null (fp);
+  assert_int_equal (fwrite (buf, 1, size, fp), size);
+  assert_int_equal (fclose (fp), 0);
+  free (buf);
+}
+
+/* A report that did not fit leaves the file as it was, with no part of the
+ * report in it and nothing beside it; one that fits is written later.
+ */
+static void
+test_full (void **state)
+{
+  const size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  const size_t size = 4 * page;
+  char *report;
+
+  (void) state;
+  mount_small (8);
+  report = malloc (size);
+  memset (report, 'x', size);
+  for (int append = 0; append <= 1; append++) {
+    struct output *output;
+
+    write_file (path, "an old report\n");
+    output = open_output (append);
+    fill ("filler", 5);
+
+    /* There is room for a part of it. */
+    assert_int_equal (output_write (output, report, size), -1);
+    assert_error ("statsfile", path, "No space left on device");
+    assert_content (path, "an old report\n");
+    assert_int_equal (files (), 2);
+
+    /* There is room for nothing more at all. */
+    fill ("more", 2);
+    assert_int_equal (output_write (output, report, size), -1);
+    assert_error ("statsfile", path, "No space left on device");
+    assert_content (path, "an old report\n");
+    assert_int_equal (files (), 3);
+
+    name_file ("filler");
+    unlink (path);
+    name_file ("report");
+    write_report (output, "new\n");
+    assert_content (path, append ? "an old report\nnew\n" : "new\n");
+    output_close (output);
+    name_file ("more");
+    unlink (path);
+    name_file ("report");
+  }
+  unlink (path);
+  assert_int_equal (umount2 (dir, MNT_DETACH), 0);
+  free (report);
+}
+
+/* FIFOs, terminals and so on. */
+
+static struct reader {
+  pthread_t thread, writer;
+  int fd;
+  char *buf;
+  size_t size, got;
+} reader;
+
+static void
+on_signal (int sig)
+{
+  (void) sig;
+}
+
+/* Read this many bytes and close it: first slowly, when the writer has
+ * filled the pipe and waits, and then gets a signal in its system call.
+ */
+static void *
+read_all (void *vp)
+{
+  struct pollfd pfd = { .fd = reader.fd, .events = POLLIN };
+  ssize_t r = 1;
+
+  (void) vp;
+  while (r > 0 && reader.got < reader.size) {
+    size_t n = reader.size - reader.got;
+
+    /* Before the writer comes to a FIFO it looks as if it were at its end. */
+    poll (&pfd, 1, -1);
+    if (reader.got < 100000) {
+      usleep (500);
+      pthread_kill (reader.writer, SIGUSR1);
+      n = n < 5000 ? n : 5000;
+    }
+    r = read (reader.fd, reader.buf + reader.got, n);
+    if (r > 0)
+      reader.got += (size_t) r;
+  }
+  close (reader.fd);
+  return NULL;
+}
+
+/* In a thread of its own, while the caller writes. */
+static void
+start_reader (int fd, size_t size)
+{
+  const struct sigaction action = { .sa_handler = on_signal };
+
+  reader = (struct reader) {
+    .writer = pthread_self (), .fd = fd,
+    .buf = calloc (1, size), .size = size,
+  };
+  assert_int_not_equal (fd, -1);
+  assert_non_null (reader.buf);
+  assert_int_equal (sigaction (SIGUSR1, &action, NULL), 0);
+  assert_int_equal (
+    pthread_create (&reader.thread, NULL, read_all, NULL), 0);
+}
+
+/* The reader got all of it, in order. */
+static void
+assert_reader_got (const char *report, size_t size)
+{
+  pthread_join (reader.thread, NULL);
+  assert_int_equal (reader.got, size);
+  assert_memory_equal (reader.buf, report, size);
+  free (reader.buf);
+}
+
+/* Nobody would ever read it, and the server is to end: at once. */
+static void
+test_fifo_without_reader (void **state)
+{
+  const uint64_t before = clock_now ();
+  struct output *output;
+
+  (void) state;
+  assert_int_equal (mkfifo (path, 0600), 0);
+  output = open_output (false);
+  assert_int_equal (output_write (output, "new\n", 4), -1);
+  assert_error ("statsfile", path, "reader");
+  assert_true (clock_since (before, clock_now ()) < 2 * NS_PER_S);
+  output_close (output);
+}
+
+/* Many times what a pipe holds, to a slow reader. */
+
+enum { BIG = 2 * 1024 * 1024 + 3 };
+
+static char *
+big_report (void)
+{
+  char *report = malloc (BIG);
+
+  assert_non_null (report);
+  for (size_t i = 0; i < BIG; i++)
+    report[i] = (char) ('a' + i % 26);
+  return report;
+}
+
+static int
+open_to_read (const char *fifo)
+{
+  int fd = open (fifo, O_RDONLY | O_NONBLOCK | O_CLOEXEC);
+
+  if (fd != -1)
+    fcntl (fd, F_SETFL, 0);
+  return fd;
+}
+
+static void
+test_fifo (void **state)
+{
+  struct output *output;
+  char *report = big_report ();
+
+  (void) state;
+  assert_int_equal (mkfifo (path, 0600), 0);
+  output = open_output (false);
+  assert_string_equal (output_name (output), path);
+  for (unsigned i = 0; i < 2; i++) {
+    start_reader (open_to_read (path), BIG);
+    assert_int_equal (output_write (output, report, BIG), 0);
+    assert_reader_got (report, BIG);
+    assert_no_error ();
+  }
+  assert_true (S_ISFIFO (stat_of (path).st_mode));
+  assert_int_equal (files (), 1);
+  output_close (output);
+  free (report);
+}
+
+/* The reader goes away: an error, and no signal that kills. */
+static void
+test_fifo_reader_goes (void **state)
+{
+  struct output *output;
+  char *report = big_report ();
+
+  (void) state;
+  assert_int_equal (mkfifo (path, 0600), 0);
+  output = open_output (false);
+  start_reader (open_to_read (path), 1000);
+  assert_int_equal (output_write (output, report, BIG), -1);
+  assert_reader_got (report, 1000);
+  assert_error ("statsfile", path, "the report is lost");
+  output_close (output);
+  free (report);
+}
+
+/* Standard error is what is behind descriptor 2, written as it is. */
+
+static int saved_stderr;
+
+static void
+redirect_stderr (int fd)
+{
+  saved_stderr = fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+  assert_int_not_equal (saved_stderr, -1);
+  assert_int_equal (dup2 (fd, STDERR_FILENO), STDERR_FILENO);
+}
+
+static void
+restore_stderr (void)
+{
+  dup2 (saved_stderr, STDERR_FILENO);
+  close (saved_stderr);
+}
+
+static void
+test_stderr (void **state)
+{
+  static const char *const names[] = {
+    NULL, "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2",
+  };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+    struct output *output;
+    int fd = open (path, O_RDWR | O_CREAT | O_TRUNC, 0600);
+
+    assert_int_not_equal (fd, -1);
+    redirect_stderr (fd);
+    assert_int_equal (write (STDERR_FILENO, "before\n", 7), 7);
+    output = output_open (names[i], false, tell);
+    if (output) {
+      output_after_fork (output);
+      output_write (output, "report 1\n", 9);
+      output_write (output, "report 2\n", 9);
+    }
+    if (write (STDERR_FILENO, "after\n", 6) != 6)
+      tell ("stderr was closed");
+    restore_stderr ();
+    close (fd);
+    assert_non_null (output);
+    assert_no_error ();
+    assert_string_equal (output_name (output), "standard error");
+    assert_content (path, "before\nreport 1\nreport 2\nafter\n");
+    assert_int_equal (files (), 1);
+    output_close (output);
+  }
+}
+
+/* Whoever started us may have made the pipe non-blocking. */
+static void
+test_stderr_pipe (void **state)
+{
+  char *report = big_report ();
+  struct output *output;
+  int fds[2], r = -1;
+
+  (void) state;
+  for (int nonblock = 0; nonblock <= 1; nonblock++) {
+    assert_int_equal (pipe2 (fds, O_CLOEXEC), 0);
+    if (nonblock)
+      fcntl (fds[1], F_SETFL, O_NONBLOCK);
+    redirect_stderr (fds[1]);
+    close (fds[1]);
+    start_reader (fds[0], BIG);
+    output = output_open (NULL, false, tell);
+    if (output)
+      r = output_write (output, report, BIG);
+    output_close (output);
+    restore_stderr ();
+    assert_reader_got (report, BIG);
+    assert_int_equal (r, 0);
+    assert_no_error ();
+  }
+  free (report);
+}
+
+static void
+test_stderr_full (void **state)
+{
+  struct output *output;
+  int r = 0, fd = open ("/dev/full", O_WRONLY | O_CLOEXEC);
+
+  (void) state;
+  redirect_stderr (fd);
+  output = output_open (NULL, false, tell);
+  if (output)
+    r = output_write (output, "new\n", 4);
+  output_close (output);
+  restore_stderr ();
+  close (fd);
+  assert_int_equal (r, -1);
+  assert_error ("statsfile", "standard error", "No space left on device");
+}
+
+/* In the background the server leads standard error to /dev/null, and the
+ * report goes to the system log; where it led there from the beginning,
+ * the user wanted it so.
+ */
+static void
+test_background (void **state)
+{
+  int null = open ("/dev/null", O_WRONLY | O_CLOEXEC);
+  int file = open (path, O_WRONLY | O_CREAT | O_CLOEXEC, 0600);
+  struct output *wanted, *gone;
+
+  (void) state;
+  redirect_stderr (file);
+  gone = output_open (NULL, false, tell);
+  dup2 (null, STDERR_FILENO);
+  output_after_fork (gone);
+  wanted = output_open (NULL, false, tell);
+  output_after_fork (wanted);
+  if (output_write (wanted, "nobody reads this\n", 18) == -1)
+    tell ("it could not be thrown away");
+  restore_stderr ();
+  close (null);
+  close (file);
+
+  assert_no_error ();
+  assert_string_equal (output_name (gone), "the system log");
+  assert_string_equal (output_name (wanted), "standard error");
+  assert_content (path, "");
+  output_close (gone);
+  output_close (wanted);
+}
+
+/* Other descriptors by their names.  A file behind one is neither
+ * truncated nor replaced, and whoever opened it may close it.
+ */
+static void
+test_descriptor (void **state)
+{
+  struct output *output;
+  struct stat before;
+  char log[PATH_MAX + 16];
+  int fd;
+
+  (void) state;
+  memcpy (log, path, sizeof log);
+  write_file (log, "a log\n");
+  before = stat_of (log);
+  for (unsigned i = 0; i < 2; i++) {
+    fd = open (log, O_WRONLY | O_APPEND | O_CLOEXEC);
+    snprintf (path, sizeof path, i ? "/dev/fd/%d" : "/proc/self/fd/%d", fd);
+    output = open_output (false);
+    close (fd);
+    write_report (output, "new\n");
+    output_close (output);
+  }
+  assert_content (log, "a log\nnew\nnew\n");
+  assert_int_equal (stat_of (log).st_ino, before.st_ino);
+  assert_int_equal (files (), 1);
+}
+
+/* The end of a pipe, as a shell's >(command) gives it. */
+static void
+test_descriptor_pipe (void **state)
+{
+  char *report = big_report ();
+  struct output *output;
+  int fds[2];
+
+  (void) state;
+  assert_int_equal (pipe2 (fds, O_CLOEXEC), 0);
+  snprintf (path, sizeof path, "/dev/fd/%d", fds[1]);
+  output = open_output (false);
+  close (fds[1]);
+  start_reader (fds[0], BIG);
+  assert_int_equal (output_write (output, report, BIG), 0);
+  assert_no_error ();
+  assert_reader_got (report, BIG);
+  output_close (output);
+  free (report);
+}
+
+/* What cannot work is told when it is opened. */
+static void
+test_bad_paths (void **state)
+{
+  char blocker[PATH_MAX + 16];
+
+  (void) state;
+  for (int append = 0; append <= 1; append++) {
+    snprintf (path, sizeof path, "%s", dir);
+    assert_null (output_open (path, append, tell));
+    assert_error ("statsfile", path, "Is a directory");
+
+    name_file ("none/report");
+    assert_null (output_open (path, append, tell));
+    assert_error ("statsfile", path, "No such file or directory");
+
+    snprintf (path, sizeof path, "/dev/fd/987");
+    assert_null (output_open (path, append, tell));
+    assert_error ("statsfile", path, "Bad file descriptor");
+
+    name_file ("file");
+    write_file (path, "old\n");
+    snprintf (blocker, sizeof blocker, "%s", path);
+    name_file ("file/report");
+    assert_null (output_open (path, append, tell));
+    assert_error ("statsfile", path, "Not a directory");
+    assert_content (blocker, "old\n");
+
+    name_file ("loop");
+    unlink (path);
+    assert_int_equal (symlink ("loop", path), 0);
+    assert_null (output_open (path, append, tell));
+    assert_error ("statsfile", path, "Too many levels of symbolic links");
+  }
+}
+
+static void
+test_not_allowed (void **state)
+{
+  const bool root = geteuid () == 0;
+  struct output *output;
+
+  (void) state;
+  write_file (path, "old\n");
+  assert_int_equal (chmod (path, 0444), 0);
+  assert_int_equal (chmod (dir, 0755), 0);
+  if (root)
+    assert_int_equal (seteuid (65534), 0);
+  output = output_open (path, false, tell);
+  if (root)
+    assert_int_equal (seteuid (0), 0);
+  assert_null (output);
+  assert_error ("statsfile", path, "Permission denied");
+  assert_content (path, "old\n");
+}
+
+#define TEST(f) cmocka_unit_test_setup_teardown (f, start, stop)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    TEST (test_replace),
+    TEST (test_new_file),
+    TEST (test_big),
+    TEST (test_removed_meanwhile),
+    TEST (test_removed_directory),
+    TEST (test_symlink),
+    TEST (test_umask),
+    TEST (test_rights),
+    TEST (test_other_user),
+    TEST (test_append),
+    TEST (test_append_moved),
+    TEST (test_append_processes),
+    TEST (test_dev_full),
+    TEST (test_full),
+    TEST (test_fifo_without_reader),
+    TEST (test_fifo),
+    TEST (test_fifo_reader_goes),
+    TEST (test_stderr),
+    TEST (test_stderr_pipe),
+    TEST (test_stderr_full),
+    TEST (test_background),
+    TEST (test_descriptor),
+    TEST (test_descriptor_pipe),
+    TEST (test_bad_paths),
+    TEST (test_not_allowed),
+  };
+
+  /* As in nbdkit. */
+  signal (SIGPIPE, SIG_IGN);
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

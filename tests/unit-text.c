@@ -1,0 +1,526 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* The text report of snapshots made by hand, letter by letter.
+ *
+ * A report has lines that people's scripts look for.  Tables may follow
+ * them, each after an empty line; they are not looked at here.
+ */
+
+#include <config.h>
+
+#include <ctype.h>
+#include <errno.h>
+#include <limits.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+#include <cmocka.h>
+
+#include "ops.h"
+#include "report.h"
+#include "snapshot.h"
+
+#define MS UINT64_C (1000000)           /* in nanoseconds */
+#define S (1000 * MS)
+#define KiB UINT64_C (1024)
+#define MiB (1024 * KiB)
+#define GiB (1024 * MiB)
+
+/* To be freed. */
+static char *
+text_of (const struct snapshot *snapshot, bool headed)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *fp = open_memstream (&text, &size);
+
+  assert_non_null (fp);
+  text_write (fp, snapshot, headed);
+  assert_false (ferror (fp));
+  assert_int_equal (fclose (fp), 0);
+  assert_int_equal (strlen (text), size);
+  return text;
+}
+
+/* text begins with these lines, and no more follow but after an empty
+ * line.  Returns what follows.
+ */
+static const char *
+expect_lines (const char *text, const char *lines)
+{
+  const size_t length = strlen (lines);
+
+  if (strncmp (text, lines, length) != 0) /* shows both */
+    assert_string_equal (text, lines);
+  if (text[length] != '\0')
+    assert_int_equal (text[length], '\n');
+  return text + length;
+}
+
+static void
+expect_report (const struct snapshot *snapshot, const char *lines)
+{
+  char *text = text_of (snapshot, false);
+
+  expect_lines (text, lines);
+  free (text);
+}
+
+/* Every word and number is one that a person and a program can read. */
+static void
+check_sane (const char *text)
+{
+  static const char *const words[] = { "nan", "inf", "infinity", "null" };
+
+  assert_int_equal (text[strlen (text) - 1], '\n');
+  for (const char *p = text; *p; p++) {
+    const bool begins = p == text || !isalnum ((unsigned char) p[-1]);
+    const size_t length = strcspn (p, " \n\t,.:;()%-/=");
+
+    assert_true (*p == '\n' || isprint ((unsigned char) *p));
+    if (*p == '-')
+      assert_false (begins && isdigit ((unsigned char) p[1]));
+    for (size_t i = 0; begins && i < sizeof words / sizeof words[0]; i++)
+      assert_false (length == strlen (words[i])
+                    && strncasecmp (p, words[i], length) == 0);
+  }
+}
+
+/* A disk of 6 GiB was converted.  The storage worked for 1.39 s of 2.1 s,
+ * and most of that was flush.
+ */
+static struct recorder_totals
+conversion (void)
+{
+  return (struct recorder_totals) {
+    .ops = {
+      [OP_WRITE].tally = { .requests = 1271, .bytes = 1224065024 },
+      [OP_ZERO].tally = { .requests = 1027, .bytes = 5218762752 },
+      [OP_EXTENTS].tally = {
+        .requests = 1, .bytes = 2 * GiB,
+        .extents = { .count = 37, .data = 1224065024, .hole = 5218762752 },
+      },
+      [OP_FLUSH].tally = { .requests = 2 },
+    },
+    .time = {
+      .busy_ns = 1390 * MS,
+      .op_busy_ns = {
+        [OP_WRITE] = 356 * MS,
+        [OP_ZERO] = 13 * MS,
+        [OP_EXTENTS] = 17000,
+        [OP_FLUSH] = 1021 * MS,
+      },
+    },
+  };
+}
+
+static void
+test_worked_example (void **state)
+{
+  struct recorder_totals layer = conversion ();
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2107 * MS, .nr_layers = 1, .layers = &layer,
+  };
+
+  (void) state;
+  expect_report (&snapshot,
+    "elapsed time: 2.107 s\n"
+    "busy time: 1.390 s, 66.0% of elapsed\n"
+    "bytes: read 0, written 1224065024, zeroed 5218762752, trimmed 0\n"
+    "total: 2301 ops, 1.390 s, 1.14 GiB, 840 MiB/s op, 554 MiB/s total\n"
+    "write: 1271 ops, 0.356 s, 1.14 GiB, 3.20 GiB/s op, 554 MiB/s total\n"
+    "zero: 1027 ops, 0.013 s, 4.86 GiB, 374 GiB/s op, 2.31 GiB/s total\n"
+    "extents: 1 ops, 0.000017 s, 2.00 GiB, 6.00 GiB returned, 1.14 GiB data,"
+    " 4.86 GiB hole, 37 extents\n"
+    "flush: 2 ops, 1.021 s\n");
+}
+
+/* When the first request came, and from there to the end of the last. */
+static void
+test_active (void **state)
+{
+  struct recorder_totals layer = conversion ();
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2107 * MS, .start = 5000 * S,
+    .nr_layers = 1, .layers = &layer,
+  };
+  char *text;
+
+  (void) state;
+  layer.time.first_begin = 5000 * S + 250 * MS;
+  layer.time.last_end = 5002 * S;
+  text = text_of (&snapshot, false);
+  assert_non_null (
+    strstr (text, "\nactive time: 1.750 s, first request after 0.250 s\n"));
+  free (text);
+}
+
+/* All seven, in their order; each shows what its bytes are.  Ranges that
+ * were zeroed, trimmed, asked about or cached are no data that moved.
+ */
+static void
+test_all_operations (void **state)
+{
+  struct recorder_totals layer = {
+    .ops = {
+      [OP_READ].tally = { .requests = 3, .bytes = 3 * MiB },
+      [OP_WRITE].tally = { .requests = 16, .bytes = 64 * KiB },
+      [OP_TRIM].tally = { .requests = 8, .bytes = 32 * GiB },
+      [OP_ZERO].tally = { .requests = 1, .bytes = 512 },
+      [OP_EXTENTS].tally = {
+        .requests = 2, .bytes = 4 * GiB,
+        .extents = { .count = 5, .data = 1 * GiB, .hole = 512 * MiB,
+                     .zero = 1536 * MiB },
+      },
+      [OP_CACHE].tally = { .requests = 4, .bytes = 4 * MiB },
+      [OP_FLUSH].tally = { .requests = 1 },
+    },
+    .time = {
+      .busy_ns = 2 * S,
+      .op_busy_ns = {
+        [OP_READ] = 500 * MS, [OP_WRITE] = 250 * MS, [OP_TRIM] = 100 * MS,
+        [OP_ZERO] = 1 * S, [OP_EXTENTS] = 1, [OP_CACHE] = 100000,
+        [OP_FLUSH] = 7 * MS,
+      },
+    },
+  };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 4 * S, .nr_layers = 1, .layers = &layer,
+  };
+
+  (void) state;
+  expect_report (&snapshot,
+    "elapsed time: 4.000 s\n"
+    "busy time: 2.000 s, 50.0% of elapsed\n"
+    "bytes: read 3145728, written 65536, zeroed 512, trimmed 34359738368\n"
+    "total: 35 ops, 2.000 s, 3.06 MiB, 1.53 MiB/s op, 784 KiB/s total\n"
+    "read: 3 ops, 0.500 s, 3.00 MiB, 6.00 MiB/s op, 768 KiB/s total\n"
+    "write: 16 ops, 0.250 s, 64.0 KiB, 256 KiB/s op, 16.0 KiB/s total\n"
+    "trim: 8 ops, 0.100 s, 32.0 GiB, 320 GiB/s op, 8.00 GiB/s total\n"
+    "zero: 1 ops, 1.000 s, 512 B, 512 B/s op, 128 B/s total\n"
+    "extents: 2 ops, 0.000000001 s, 4.00 GiB, 3.00 GiB returned,"
+    " 1.00 GiB data, 512 MiB hole, 1.50 GiB zero, 5 extents\n"
+    "cache: 4 ops, 0.00010 s, 4.00 MiB, 39.1 GiB/s op, 1.00 MiB/s total\n"
+    "flush: 1 ops, 0.0070 s\n");
+}
+
+/* Failures stand on their operation's line and add up in the total.  An
+ * operation of which every request failed has a line, too.
+ */
+static void
+test_failures (void **state)
+{
+  struct recorder_totals layer = {
+    .ops = {
+      [OP_WRITE] = {
+        .tally = { .requests = 10, .bytes = 10 * MiB },
+        .failures.by_errno = {
+          { .error = EIO, .requests = 2, .ns = 30 * MS,
+            .longest_ns = 20 * MS },
+          { .error = ENOSPC, .requests = 1, .ns = 5 * MS,
+            .longest_ns = 5 * MS },
+        },
+      },
+      [OP_TRIM].failures.by_errno[0] = {
+        .error = EIO, .requests = 4, .ns = 40 * MS, .longest_ns = 10 * MS,
+      },
+      [OP_FLUSH] = {
+        .tally = { .requests = 1 },
+        .failures.by_errno[MAX_FAILURES - 1] = {
+          .error = FAILURE_OTHER, .requests = 1, .ns = MS, .longest_ns = MS,
+        },
+      },
+    },
+    .time = {
+      .busy_ns = 500 * MS,
+      .op_busy_ns = {
+        [OP_WRITE] = 400 * MS, [OP_TRIM] = 40 * MS, [OP_FLUSH] = 100 * MS,
+      },
+    },
+  };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 1 * S, .nr_layers = 1, .layers = &layer,
+  };
+
+  (void) state;
+  expect_report (&snapshot,
+    "elapsed time: 1.000 s\n"
+    "busy time: 0.500 s, 50.0% of elapsed\n"
+    "bytes: read 0, written 10485760, zeroed 0, trimmed 0\n"
+    "total: 11 ops, 0.500 s, 10.0 MiB, 20.0 MiB/s op, 10.0 MiB/s total,"
+    " 8 failed\n"
+    "write: 10 ops, 0.400 s, 10.0 MiB, 25.0 MiB/s op, 10.0 MiB/s total,"
+    " 3 failed\n"
+    "trim: 0 ops, 0.040 s, 0 B, 0 B/s op, 0 B/s total, 4 failed\n"
+    "flush: 1 ops, 0.100 s, 1 failed\n");
+}
+
+/* Nor is a request forgotten that is still in flight at the end. */
+static void
+test_in_flight (void **state)
+{
+  struct recorder_totals layer = {
+    .ops = {
+      [OP_READ] = {
+        .tally = { .requests = 2, .bytes = 2 * KiB },
+        .failures.by_errno[0] = { .error = EIO, .requests = 1 },
+      },
+    },
+    .time = {
+      .busy_ns = 3 * S,
+      .op_busy_ns = { [OP_READ] = 1 * S, [OP_FLUSH] = 2 * S },
+      .in_flight = { [OP_READ] = 16, [OP_FLUSH] = 1 },
+    },
+  };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 3 * S, .nr_layers = 1, .layers = &layer,
+  };
+
+  (void) state;
+  expect_report (&snapshot,
+    "elapsed time: 3.000 s\n"
+    "busy time: 3.000 s, 100.0% of elapsed\n"
+    "bytes: read 2048, written 0, zeroed 0, trimmed 0\n"
+    "total: 2 ops, 3.000 s, 2.00 KiB, 683 B/s op, 683 B/s total,"
+    " 1 failed, 17 still in flight\n"
+    "read: 2 ops, 1.000 s, 2.00 KiB, 2.00 KiB/s op, 683 B/s total,"
+    " 1 failed, 16 still in flight\n"
+    "flush: 0 ops, 2.000 s, 1 still in flight\n");
+}
+
+static void
+test_headed (void **state)
+{
+  struct recorder_totals layer = { 0 };
+  const struct snapshot snapshot = {
+    .start_time = { .tv_sec = 951782399, .tv_nsec = 999999999 },
+    .time = { .tv_sec = 951782400, .tv_nsec = 999999999 },
+    .pid = 4194304,
+    .elapsed_ns = 1 * S, .nr_layers = 1, .layers = &layer,
+  };
+  char *text = text_of (&snapshot, true);
+
+  (void) state;
+  expect_lines (text,
+    "report: 2000-02-29T00:00:00Z, pid 4194304\n"
+    "elapsed time: 1.000 s\n"
+    "busy time: 0.000 s, 0.0% of elapsed\n"
+    "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
+    "total: 0 ops, 0.000 s, 0 B, 0 B/s op, 0 B/s total\n");
+  free (text);
+}
+
+/* Each layer of a stack has its own figures under its own heading. */
+static void
+test_layers (void **state)
+{
+  struct recorder_totals layers[] = {
+    {
+      .ops[OP_READ].tally = { .requests = 1, .bytes = 1 * MiB },
+      .time = { .busy_ns = 1 * S, .op_busy_ns[OP_READ] = 1 * S },
+    },
+    {
+      .ops[OP_READ].tally = { .requests = 256, .bytes = 1 * MiB },
+      .time = { .busy_ns = 500 * MS, .op_busy_ns[OP_READ] = 500 * MS },
+    },
+    { .unrecorded = 7 },
+  };
+  static const char *const expected[] = {
+    "\nlayer 1\n"
+    "busy time: 1.000 s, 50.0% of elapsed\n"
+    "bytes: read 1048576, written 0, zeroed 0, trimmed 0\n"
+    "total: 1 ops, 1.000 s, 1.00 MiB, 1.00 MiB/s op, 512 KiB/s total\n"
+    "read: 1 ops, 1.000 s, 1.00 MiB, 1.00 MiB/s op, 512 KiB/s total\n",
+    "\nlayer 2\n"
+    "busy time: 0.500 s, 25.0% of elapsed\n"
+    "bytes: read 1048576, written 0, zeroed 0, trimmed 0\n"
+    "total: 256 ops, 0.500 s, 1.00 MiB, 2.00 MiB/s op, 512 KiB/s total\n"
+    "read: 256 ops, 0.500 s, 1.00 MiB, 2.00 MiB/s op, 512 KiB/s total\n",
+    "\nlayer 3\n"
+    "busy time: 0.000 s, 0.0% of elapsed\n"
+    "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
+    "total: 0 ops, 0.000 s, 0 B, 0 B/s op, 0 B/s total\n"
+    "not recorded: 7 ops, for want of memory\n",
+  };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2 * S, .nr_layers = 3, .layers = layers,
+  };
+  char *text = text_of (&snapshot, false);
+  const char *rest = expect_lines (text, "elapsed time: 2.000 s\n");
+
+  (void) state;
+  for (unsigned i = 0; i < 3; i++) {
+    const char *layer = strstr (rest, expected[i]);
+
+    if (layer == NULL)          /* shows both */
+      assert_string_equal (rest, expected[i]);
+    rest = expect_lines (layer, expected[i]);
+  }
+  free (text);
+}
+
+/* The extremes.  Nothing is divided by 0, and what no longer fits is
+ * still written as a number.
+ */
+
+static void
+test_no_time (void **state)
+{
+  struct recorder_totals layer = {
+    .ops = {
+      [OP_READ].tally = { .requests = 1, .bytes = 4096 },
+      [OP_FLUSH].tally = { .requests = 1 },
+    },
+  };
+  const struct snapshot snapshot = { .nr_layers = 1, .layers = &layer };
+  char *text = text_of (&snapshot, true);
+
+  (void) state;
+  check_sane (text);
+  free (text);
+  expect_report (&snapshot,
+    "elapsed time: 0.000 s\n"
+    "busy time: 0.000 s, 0.0% of elapsed\n"
+    "bytes: read 4096, written 0, zeroed 0, trimmed 0\n"
+    "total: 2 ops, 0.000 s, 4.00 KiB, 0 B/s op, 0 B/s total\n"
+    "read: 1 ops, 0.000 s, 4.00 KiB, 0 B/s op, 0 B/s total\n"
+    "flush: 1 ops, 0.000 s\n");
+}
+
+/* Nothing at all happened: a report all the same. */
+static void
+test_nothing (void **state)
+{
+  struct recorder_totals layers[2] = { 0 };
+  struct snapshot snapshot = { .nr_layers = 1, .layers = layers };
+  char *text;
+
+  (void) state;
+  expect_report (&snapshot,
+    "elapsed time: 0.000 s\n"
+    "busy time: 0.000 s, 0.0% of elapsed\n"
+    "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
+    "total: 0 ops, 0.000 s, 0 B, 0 B/s op, 0 B/s total\n");
+  for (snapshot.nr_layers = 0; snapshot.nr_layers <= 2;
+       snapshot.nr_layers++) {
+    text = text_of (&snapshot, true);
+    check_sane (text);
+    free (text);
+  }
+}
+
+static struct recorder_totals
+all_at_most (void)
+{
+  struct recorder_totals layer = {
+    .time = {
+      .first_begin = 1, .last_end = UINT64_MAX, .busy_ns = UINT64_MAX,
+    },
+    .unrecorded = UINT64_MAX,
+  };
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    layer.ops[op] = (struct op_totals) {
+      .tally = {
+        .requests = UINT64_MAX, .bytes = UINT64_MAX,
+        .latency_ns = UINT64_MAX,
+        .extents = { .count = UINT64_MAX, .data = UINT64_MAX,
+                     .hole = UINT64_MAX, .zero = UINT64_MAX },
+      },
+    };
+    for (unsigned i = 0; i < MAX_FAILURES; i++)
+      layer.ops[op].failures.by_errno[i] = (struct failure) {
+        .error = i + 1, .requests = UINT64_MAX, .ns = UINT64_MAX,
+        .longest_ns = UINT64_MAX,
+      };
+    layer.time.op_busy_ns[op] = UINT64_MAX;
+    layer.time.in_flight[op] = UINT_MAX;
+  }
+  return layer;
+}
+
+static void
+test_huge (void **state)
+{
+  struct recorder_totals layers[] = { all_at_most (), all_at_most () };
+  struct snapshot snapshot = {
+    .elapsed_ns = UINT64_MAX, .nr_layers = 2, .layers = layers,
+  };
+  char *text;
+
+  (void) state;
+  text = text_of (&snapshot, true);
+  check_sane (text);
+  assert_non_null (strstr (text, "elapsed time: 18446744073.710 s\n"));
+  assert_non_null (
+    strstr (text, "\nwrite: 18446744073709551615 ops, 18446744073.710 s, "
+                  "16.0 EiB, 954 MiB/s op, 954 MiB/s total, "));
+  free (text);
+
+  /* The same in next to no time: rates beyond any unit. */
+  for (unsigned i = 0; i < 2; i++) {
+    layers[i].time.busy_ns = 1;
+    for (unsigned op = 0; op < NR_OPS; op++)
+      layers[i].time.op_busy_ns[op] = 1;
+  }
+  snapshot.elapsed_ns = 1;
+  text = text_of (&snapshot, false);
+  check_sane (text);
+  assert_non_null (
+    strstr (text, "\nread: 18446744073709551615 ops, 0.000000001 s, "
+                  "16.0 EiB, 16000000000 EiB/s op, "));
+  free (text);
+}
+
+/* Times that contradict each other, as no run would give them, do not turn
+ * into ages.
+ */
+static void
+test_odd_times (void **state)
+{
+  struct recorder_totals layer = conversion ();
+  const struct snapshot snapshot = {
+    .elapsed_ns = 1, .start = 5000 * S, .nr_layers = 1, .layers = &layer,
+  };
+  char *text;
+
+  (void) state;
+  layer.time.first_begin = 4999 * S;
+  layer.time.last_end = 4998 * S;
+  text = text_of (&snapshot, false);
+  check_sane (text);
+  assert_non_null (
+    strstr (text, "\nactive time: 0.000 s, first request after 0.000 s\n"));
+  free (text);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_worked_example),
+    cmocka_unit_test (test_active),
+    cmocka_unit_test (test_all_operations),
+    cmocka_unit_test (test_failures),
+    cmocka_unit_test (test_in_flight),
+    cmocka_unit_test (test_headed),
+    cmocka_unit_test (test_layers),
+    cmocka_unit_test (test_no_time),
+    cmocka_unit_test (test_nothing),
+    cmocka_unit_test (test_huge),
+    cmocka_unit_test (test_odd_times),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
