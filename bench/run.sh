@@ -1,0 +1,206 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Runs all benchmarks and writes results.md: "make bench". It takes about ten
+# minutes, and nothing else should run meanwhile. "make bench QUICK=1" takes one
+# minute, writes quick.md in the build tree, and its figures mean little.
+
+# shellcheck source=SCRIPTDIR/functions.sh
+source "$(dirname "$0")/functions.sh"
+set -e -u -o pipefail
+
+if [ "$QUICK" ]; then
+  results=quick.md
+  connections=100
+  speed="--repeat=3 --seconds=0.02"
+else
+  results=$(dirname "$0")/results.md
+  speed="--repeat=7"
+  connections=1000
+fi
+speed_few=--backend=no-op,getppid,file-4096
+with="stock:\$stock statsfile=/dev/null ours:\$ours statsfile=/dev/null"
+
+say ()
+{
+  fmt -w 78
+  echo
+}
+
+# show NAME COMMAND: run it, and show both it and what it prints, which is kept
+# in $tmp/NAME, too.
+show ()
+{
+  printf '    %s\n\n' "$2"
+  eval "$2" | tee "$tmp/$1"
+  echo
+}
+
+first_line ()
+{
+  "$@" 2>&1 | sed -n 1p
+}
+
+machine ()
+{
+  row "" ""
+  row --- ---
+  row CPU "$(sed -n 's/^model name[^:]*: *//p' /proc/cpuinfo | sed -n 1p)"
+  row "CPUs at hand" "$(nproc)"
+  row hypervisor "$(lscpu | sed -n 's/^Hypervisor vendor: *//p')"
+  row kernel "$(uname -s) $(uname -r | sed 's/-.*//')"
+  row "clock source" \
+      "$(cat /sys/devices/system/clocksource/clocksource0/current_clocksource)"
+  row "temporary files on" "$(stat -f -c %T "$tmp")"
+  row compiler "$(first_line "${CC:-cc}" --version), ${CFLAGS-}"
+  row nbdkit "$("$NBDKIT" --version)"
+  row fio "$(fio --version)"
+  row "load average at the start" "$(load)"
+}
+
+load ()
+{
+  cut -d ' ' -f 1 /proc/loadavg
+}
+
+warn_if_busy ()
+{
+  if [ "$(calc %d "100 * $(load)")" -gt 50 ]; then
+    say <<END
+**The machine was busy with other things. The figures of several threads mean
+little then.**
+END
+  fi
+}
+
+# cell FILE TITLE KEY...: what stands in the column of that title, in the row
+# that begins with the keys
+cell ()
+{
+  local file=$1 title=$2
+  shift 2
+  awk -F ' *[|] *' -v title="$title" -v keys="$(printf '%s|' "$@")" '
+    BEGIN { n = split (keys, key, "|") - 1 }
+    NR == 1 { for (i = 1; i <= NF; i++) if ($i == title) column = i }
+    {
+      same = 1
+      for (i = 1; i <= n; i++) if ($(i + 1) != key[i]) same = 0
+      if (same) { print $column; exit }
+    }' "$tmp/$file" | sed 's/ (.*//'
+}
+
+# goal TEXT FIGURE RELATION LIMIT [NOTE]
+goal ()
+{
+  local met
+  met=$(awk -v a="$2" -v b="$4" -v relation="$3" 'BEGIN {
+    print (relation == "<=" ? a <= b : a >= b) ? "met" : "**not met**" }')
+  row "$1" "$3 $4" "$2" "$met${5:+, $5}"
+}
+
+calc ()
+{
+  awk "BEGIN { printf \"$1\", $2 }"
+}
+
+# How many CPUs the threads really had: others may have been busy, too.
+cpus ()
+{
+  calc "%.1f CPUs at hand" \
+       "$1 * $(cell speed "CPU ns" no-op "$1" bypassed) / \
+        $(cell speed ns no-op "$1" bypassed)"
+}
+
+goals ()
+{
+  local heap resident
+  heap=$(cell memory "own, heap" ours)
+  resident=$(cell memory "own, resident" ours)
+
+  row goal limit measured ""
+  row ---- ----: -------: --
+  goal "1 thread: time of a request, ours / stock" \
+       "$(cell speed "/ stock" no-op 1 ours)" "<=" 0.85
+  goal "1 thread: CPU ns of a request, ours - two clock reads" \
+       "$(calc %.1f "$(cell speed "CPU ns" no-op 1 ours) - \
+                     $(cell speed "CPU ns" no-op 1 "two clocks")")" "<=" 30
+  goal "2 threads: time of a request, ours / stock" \
+       "$(cell speed "/ stock" no-op 2 ours)" "<=" 0.30 "$(cpus 2)"
+  goal "16 threads: requests a second, ours / stock" \
+       "$(calc %.2f "1 / $(cell speed "/ stock" no-op 16 ours)")" ">=" 4.5 \
+       "$(cpus 16)"
+  goal "fio, null, depth 16: CPU of nbdkit, ours / no filter" \
+       "$(cell fio "CPU / none" null 16 ours)" "<=" 1.05
+  goal "fio, null, depth 16: CPU of nbdkit, ours / stock" \
+       "$(cell fio "CPU / stock" null 16 ours)" "<=" 1
+  goal "16 threads: bytes a thread, heap or resident" \
+       "$((heap > resident ? heap : resident))" "<=" 65536
+  goal "1000 connections: bytes that the heap grew, ours - bypassed" \
+       "$(($(cell memory "heap grew" ours) - \
+           $(cell memory "heap grew" bypassed)))" "<=" 4096
+}
+
+report ()
+{
+  echo "# What the filter costs"
+  echo
+  say <<END
+This page is what "make bench" wrote: nobody edited the figures. In the command
+lines, \$ours is the filter of this build, and \$stock the stats filter that
+nbdkit brings. A ratio is the median of the ratios of all rounds. Compare
+figures within one run; another machine has others.
+END
+  machine
+  echo
+  warn_if_busy
+  echo "## A request past the filter and through it"
+  echo
+  say <<END
+\`overhead\` loads a filter as nbdkit does, puts a backend behind it that does
+next to nothing, and sends requests, half reads and half writes, past the filter
+and through it. "no-op" returns at once, "getppid" makes one system call, and
+"file-N" opens a file, reads or writes N bytes and closes it. "ns" is how long a
+request takes in its thread, "CPU ns" leaves out the time that the thread
+waited, "1000/s" counts the requests of all threads. "two clocks" reads the
+clock twice and does nothing else: no filter that measures time can be faster.
+END
+  show speed "overhead $speed ${QUICK:+$speed_few }$with"
+  echo "All threads on one connection:"
+  echo
+  show one "overhead $speed --one-connection --backend=no-op $with"
+  echo "## Instructions"
+  echo
+  say <<END
+Counted by callgrind, with the backend "no-op", without the clock and the
+kernel. A count does not depend on what else the machine does.
+END
+  show instructions "$(dirname "$0")/instructions.sh" |
+    sed 's,^    .*/,    ,'
+  echo "## Memory"
+  echo
+  say <<END
+In bytes. Connections come and go, each with 16 threads that read and write.
+"heap" is what was allocated, and "resident" the memory of the process but for
+mapped files, both while all threads of the first connection are there; "own" is
+what it takes more than without a filter. "grew" is how much more there is when
+the last connection has gone than when the first had gone.
+END
+  show memory "overhead --connections=$connections $with"
+  echo "## A real server"
+  echo
+  say <<END
+fio reads 4 KiB at random places through nbdkit, without a filter, with the
+stock filter and with ours, in turn. "CPU" is all that nbdkit used. In brackets:
+the least and the greatest of all rounds.
+END
+  show fio "$(dirname "$0")/end-to-end.sh" | sed 's,^    .*/,    ,'
+  echo "## Goals"
+  echo
+  goals
+}
+
+report | tee "$tmp/results.md"
+mv "$tmp/results.md" "$results"

@@ -1,0 +1,36 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* What a filter knows of the server that loaded it.  nbdkit keeps these
+ * types to itself; here this program is the server.
+ */
+
+#ifndef BENCH_SERVER_H
+#define BENCH_SERVER_H
+
+#include <stdbool.h>
+
+#include <nbdkit-filter.h>
+
+struct workload;
+
+/* All that lies behind the filter, on every connection. */
+struct nbdkit_backend {
+  const struct workload *workload;
+  const char *directory;        /* for the workload's files */
+  unsigned connections;         /* opened so far, to number them */
+};
+
+/* The filter's side of one connection. */
+struct nbdkit_context {
+  struct nbdkit_backend *backend;
+  nbdkit_next *next;            /* NULL before the filter opened it */
+};
+
+/* Print what filters say with nbdkit_debug. */
+extern bool server_verbose;
+
+#endif /* BENCH_SERVER_H */
