@@ -309,9 +309,16 @@ append_file (struct output *output, const char *report, size_t size)
   return failed (output, "write");
 }
 
-/* Without the right to make files in the directory, as after --user, the
- * only way is through the descriptor that was opened before.
+/* After --user there may be no right to make files in the directory, or in
+ * a sticky one like /tmp to replace those of others.
  */
+static bool
+is_forbidden (int error)
+{
+  return error == EACCES || error == EPERM || error == EROFS;
+}
+
+/* Then the only way is through the descriptor that was opened before. */
 static int
 overwrite_file (struct output *output, const char *report, size_t size)
 {
@@ -366,7 +373,7 @@ replace_file (struct output *output, const char *report, size_t size)
   int fd = open_new (output->new_path);
   int saved_errno;
 
-  if (fd == -1 && (errno == EACCES || errno == EPERM || errno == EROFS))
+  if (fd == -1 && is_forbidden (errno))
     return overwrite_file (output, report, size);
   if (fd == -1)
     return failed (output, "make a new file beside it");
@@ -386,6 +393,8 @@ replace_file (struct output *output, const char *report, size_t size)
   if (what == NULL)
     return 0;
   unlink (output->new_path);
+  if (strcmp (what, "rename") == 0 && is_forbidden (saved_errno))
+    return overwrite_file (output, report, size);
   errno = saved_errno;
   return failed (output, what);
 }
