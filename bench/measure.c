@@ -80,14 +80,18 @@ run_crew (const struct load *load, struct crew *crew, struct timing *timing)
   struct reading begin, end;
 
   crew->limit = load->requests ? load->requests : UINT64_MAX;
+  crew->pin = load->pin;
   if (crew_start (crew) == -1)
     return -1;
   if (load->requests == 0)
     wait_seconds (load->seconds / 5);
   begin = read_crew (crew);
   if (load->requests == 0) {
-    wait_seconds (load->seconds);
-    end = read_crew (crew);
+    /* On a busy machine a while may pass without any. */
+    do {
+      wait_seconds (load->seconds);
+      end = read_crew (crew);
+    } while (end.requests == begin.requests);
     crew_stop (crew);
     crew_wait (crew);
   }

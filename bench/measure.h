@@ -22,6 +22,7 @@ struct load {
   const char *directory;
   unsigned threads;
   bool one_connection;          /* for all threads, or one for each */
+  bool pin;                     /* spread the threads over the CPUs */
   double seconds;
   uint64_t requests;            /* of each thread; 0: as many as fit into
                                    the seconds */

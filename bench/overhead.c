@@ -79,6 +79,7 @@ profile (const struct plan *plan)
     .directory = plan->directory,
     .threads = plan->threads[0],
     .one_connection = plan->one_connection,
+    .pin = plan->pin,
     .seconds = plan->seconds,
     .requests = plan->requests,
   };

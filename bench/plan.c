@@ -31,6 +31,7 @@ and KEY=VALUE are parameters of the filter before them.\n\
   -t, --threads=N,...       threads that send requests (default: 1,2,4,16)\n\
   -1, --one-connection      all threads on one connection (default: each\n\
                             has its own)\n\
+      --pin                 bind the threads to the CPUs in turn\n\
   -r, --repeat=N            rounds (default: 7)\n\
   -s, --seconds=N           length of each measurement (default: 0.1)\n\
   -n, --requests=N          each thread sends N requests instead\n\
@@ -184,6 +185,7 @@ parse_option (struct plan *plan, int option)
   case 'b': parse_workloads (plan, optarg); break;
   case 't': parse_threads (plan, optarg); break;
   case '1': plan->one_connection = true; break;
+  case 'P': plan->pin = true; break;
   case 'r': plan->rounds = parse_number (optarg, MAX_ROUNDS); break;
   case 's': plan->seconds = parse_seconds (optarg); break;
   case 'n': plan->requests = parse_number (optarg, UINT32_MAX); break;
@@ -221,6 +223,7 @@ plan_parse (struct plan *plan, int argc, char *argv[])
     { "backend", required_argument, NULL, 'b' },
     { "threads", required_argument, NULL, 't' },
     { "one-connection", no_argument, NULL, '1' },
+    { "pin", no_argument, NULL, 'P' },
     { "repeat", required_argument, NULL, 'r' },
     { "seconds", required_argument, NULL, 's' },
     { "requests", required_argument, NULL, 'n' },

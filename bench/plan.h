@@ -27,6 +27,7 @@ struct plan {
   unsigned threads[MAX_THREAD_COUNTS];
   unsigned nr_threads;
   bool one_connection;
+  bool pin;                     /* spread the threads over the CPUs */
   bool profile;                 /* the last side only, in this process */
   unsigned rounds;
   double seconds;

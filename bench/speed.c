@@ -35,6 +35,7 @@ measure_one (struct cell *cell, unsigned side)
     .directory = plan->directory,
     .threads = cell->threads,
     .one_connection = plan->one_connection,
+    .pin = plan->pin,
     .seconds = plan->seconds,
     .requests = plan->requests,
   };

@@ -75,7 +75,8 @@ table_head (const struct column *columns, unsigned count)
 }
 
 void
-table_row (const struct column *columns, unsigned count, char cells[][TABLE_CELL])
+table_row (const struct column *columns, unsigned count,
+           char cells[][TABLE_CELL])
 {
   for (unsigned i = 0; i < count; i++)
     printf ("| %*s ", columns[i].width, cells[i]);

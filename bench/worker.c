@@ -7,6 +7,7 @@
 #include <config.h>
 
 #include <pthread.h>
+#include <sched.h>
 #include <string.h>
 
 #include "clock.h"
@@ -100,6 +101,25 @@ worker_main (void *vp)
   return NULL;
 }
 
+/* Bind each thread to one of the CPUs that we may use, in turn. */
+static void
+pin_threads (struct crew *crew)
+{
+  cpu_set_t allowed, one;
+  int cpu = -1;
+
+  if (sched_getaffinity (0, sizeof allowed, &allowed) == -1)
+    return;
+  for (unsigned i = 0; i < crew->threads; i++) {
+    do
+      cpu = (cpu + 1) % CPU_SETSIZE;
+    while (!CPU_ISSET (cpu, &allowed));
+    CPU_ZERO (&one);
+    CPU_SET (cpu, &one);
+    pthread_setaffinity_np (crew->workers[i].thread, sizeof one, &one);
+  }
+}
+
 int
 crew_start (struct crew *crew)
 {
@@ -116,6 +136,8 @@ crew_start (struct crew *crew)
       return -1;
     }
   }
+  if (crew->pin)
+    pin_threads (crew);
   pthread_barrier_wait (&crew->barrier);
   return 0;
 }

@@ -34,6 +34,7 @@ struct crew {
   struct layer *layer;          /* NULL: read the clock twice a request */
   unsigned threads;
   uint64_t limit;               /* requests of each thread */
+  bool pin;                     /* spread the threads over the CPUs */
 
   pthread_barrier_t barrier;
   _Atomic bool stop;
@@ -42,7 +43,7 @@ struct crew {
   struct worker workers[MAX_THREADS];
 };
 
-/* The caller sets layer, threads, limit, and each worker's client; all
+/* The caller sets layer, threads, limit, pin, and each worker's client; all
  * else is 0.  Then it calls crew_start, crew_wait and crew_join in this
  * order.  crew_start returns when all threads stand ready and go, or -1
  * after telling the error.
