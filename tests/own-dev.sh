@@ -5,8 +5,8 @@
 # shellcheck shell=bash
 
 # The system log is the socket /dev/log. In a mount namespace of its own a test
-# has another directory in place of /dev, and neither finds the machine's log nor
-# disturbs it.
+# has another directory in place of /dev, and neither finds the machine's log
+# nor disturbs it.
 
 # shellcheck disable=SC2154 # functions.sh sets $tmp
 own_dev=$tmp/dev
@@ -27,6 +27,11 @@ in_own_dev ()
       touch "$dev/$name"
       mount --bind "/dev/$name" "$dev/$name"
     done
+    # $TMPDIR may be in there.
+    if [ -d /dev/shm ]; then
+      mkdir -p "$dev/shm"
+      mount --bind /dev/shm "$dev/shm"
+    fi
     mount --rbind "$dev" /dev
     exec "$@"' bash "$own_dev" "$@"
 }

@@ -87,7 +87,8 @@ for plugin in memory file; do
   run without "${without[@]}"
   run with --filter=stats "${with[@]}" statsfile=report
   cat report
-  diff -u without.out with.out || fail "without (-) the client sees other things"
+  diff -u without.out with.out ||
+    fail "without (-) the client sees other things"
   diff -u without.requests with.requests ||
     fail "without (-) the plugin gets other requests"
   cmp disk.without disk.with

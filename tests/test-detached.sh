@@ -22,20 +22,36 @@ kill_server ()
 cleanup_fn kill_server
 
 # If the server kept the pipe open, the substitution would not return before the
-# server ends, and we would stand here until the test's time is over.
-for args in "" "statsfile=-" "statsfile=$tmp/report" \
-            "statsfile=$tmp/report statsappend=true"; do
-  # shellcheck disable=SC2086 # several arguments, or none
-  out=$(set +x; in_own_dev nbdkit -U "$tmp/sock" -P "$tmp/pid" \
-                                  --filter=stats memory 1M $args 2>&1)
-  [ -z "$out" ] || fail "it said: $out"
+# server ends.
+start ()
+{
+  local out
+  set +x
+  out=$(in_own_dev nbdkit -U "$tmp/sock" -P "$tmp/pid" \
+                          --filter=stats memory 1M "$@" 2>&1)
+  echo -n "$out" >said
+  touch returned
+}
 
+# check_detached PARAMETERS...
+check_detached ()
+{
+  start "$@" &
+  wait_until test -e returned
+  cat said
+  [ ! -s said ] || fail "it should say nothing"
   wait_until test -s pid
   pid=$(cat pid)
   nbdsh -u "nbd+unix:///?socket=$tmp/sock" -c 'h.pwrite(bytes(3000), 0)'
   kill "$pid"
   wait_until gone "$pid"
-  rm pid sock
-done
+  rm pid sock returned
+}
+
+check_detached
+check_detached statsfile=-
+check_detached statsfile="$tmp/report"
+check_detached statsfile="$tmp/report" statsappend=true
 cat report
-[ "$(grep -cx 'bytes: read 0, written 3000, zeroed 0, trimmed 0' report)" -eq 2 ]
+written='bytes: read 0, written 3000, zeroed 0, trimmed 0'
+[ "$(grep -cx "$written" report)" -eq 2 ] || fail "not two reports"

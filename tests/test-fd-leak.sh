@@ -44,8 +44,9 @@ seen ()
     nbdsh -u "$uri" -c "h.pread(512, 0)"'
   # Numbers of pipes and sockets differ from run to run, and the shell has its
   # script open.
-  head -n 99 seen.* |
-    sed -E 's/.* ([0-9]+ -> )/\1/; s/:.*//; /^total|list-descriptors$/d' >"$name"
+  head -n 99 seen.* >all
+  sed -E 's/.* ([0-9]+ -> )/\1/; s/:.*//; /^total|list-descriptors$/d' \
+      all >"$name"
   rm seen.*
   cat "$name"
 }

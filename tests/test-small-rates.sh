@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# A rate below one byte a second keeps its digits and is not cut down to nothing,
-# and so does a time of less than a microsecond.
+# A rate below one byte a second keeps its digits and is not cut down to
+# nothing, and so does a time of less than a microsecond.
 
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh

@@ -6,7 +6,7 @@
 
 /* Busy time is the length of the union of the requests' intervals.
  *
- * Here one thread plays all parts, with times that it makes up: several
+ * Here one thread plays nearly all parts, with times it makes up: several
  * logs, each one request at a time, and sweeps at any moment.  What comes
  * out must be, to the nanosecond, what sorting and merging all intervals
  * gives.  Only a request that tells its begin late may lose something.
@@ -14,8 +14,11 @@
 
 #include <config.h>
 
+#include <pthread.h>
+#include <sched.h>
 #include <setjmp.h>
 #include <stdarg.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -388,17 +391,38 @@ test_wrap (void **state)
   check_at (now);
 }
 
-/* While another thread sweeps, a log takes requests until it is full. */
-static void
-test_fill (void **state)
+/* While another thread sweeps, a log takes requests until it is full.
+ * Then its owner waits.
+ */
+
+static void *
+fill_log (void *vp)
 {
-  (void) state;
-  pthread_mutex_lock (&timeline.lock);
-  for (unsigned i = 0; i < TIMELINE_LOG_SIZE - 1; i++) {
+  (void) vp;
+  for (unsigned i = 0; i < TIMELINE_LOG_SIZE + 10; i++) {
     request (0, OP_READ, now, now + 3);
     now += 5;
   }
+  return NULL;
+}
+
+static void
+test_fill (void **state)
+{
+  pthread_t owner;
+
+  (void) state;
+  pthread_mutex_lock (&timeline.lock);
+  assert_int_equal (pthread_create (&owner, NULL, fill_log, NULL), 0);
+  while (atomic_load (&logs[0].head) < TIMELINE_LOG_SIZE)
+    sched_yield ();
+  /* It would go on now, if it did not wait. */
+  for (unsigned i = 0; i < 1000; i++) {
+    sched_yield ();
+    assert_int_equal (atomic_load (&logs[0].head), TIMELINE_LOG_SIZE);
+  }
   pthread_mutex_unlock (&timeline.lock);
+  pthread_join (owner, NULL);
   for (unsigned i = 0; i < TIMELINE_LOG_SIZE; i++) {
     request (0, OP_WRITE, now, now + 3);
     now += 2;
@@ -417,6 +441,7 @@ test_detach (void **state)
     begin_at (2, OP_FLUSH, now + 15);
     timeline_detach (&timeline, &logs[i % 2], now + 31);
     end_at (2, now + 32);
+    check_at (now + 33);
     timeline_attach (&timeline, &logs[i % 2]);
     now += 100;
   }

@@ -108,6 +108,26 @@ name_file (const char *name)
   snprintf (path, sizeof path, "%s/%s", dir, name);
 }
 
+/* Lead standard error elsewhere for a while. */
+
+static int saved_stderr = -1;
+
+static void
+redirect_stderr (int fd)
+{
+  saved_stderr = fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
+  assert_int_not_equal (saved_stderr, -1);
+  assert_int_equal (dup2 (fd, STDERR_FILENO), STDERR_FILENO);
+}
+
+static void
+restore_stderr (void)
+{
+  dup2 (saved_stderr, STDERR_FILENO);
+  close (saved_stderr);
+  saved_stderr = -1;
+}
+
 static int
 start (void **state)
 {
@@ -144,6 +164,12 @@ static int
 stop (void **state)
 {
   (void) state;
+  /* After a failure things may be as the test had made them. */
+  if (getuid () == 0 && geteuid () != 0 && seteuid (0) == -1)
+    return -1;
+  if (saved_stderr != -1)
+    restore_stderr ();
+  umount2 (dir, MNT_DETACH);
   umask (old_umask);
   remove_all ();
   /* Nothing was left open. */
@@ -800,23 +826,6 @@ test_fifo_reader_goes (void **state)
 }
 
 /* Standard error is what is behind descriptor 2, written as it is. */
-
-static int saved_stderr;
-
-static void
-redirect_stderr (int fd)
-{
-  saved_stderr = fcntl (STDERR_FILENO, F_DUPFD_CLOEXEC, 10);
-  assert_int_not_equal (saved_stderr, -1);
-  assert_int_equal (dup2 (fd, STDERR_FILENO), STDERR_FILENO);
-}
-
-static void
-restore_stderr (void)
-{
-  dup2 (saved_stderr, STDERR_FILENO);
-  close (saved_stderr);
-}
 
 static void
 test_stderr (void **state)

@@ -221,11 +221,11 @@ test_failures (void **state)
                >= failed_with (&totals.ops[OP_READ], EIO).ns);
 }
 
-/* Errno e fails e times, for more errnos than have a place of their own.
- * Each thread meets them in another order, so that they are in other
- * places of its own counters.
+/* Errno e fails e times.  Each thread meets the errnos in another order,
+ * so that they are in other places of its own counters.  For trim they are
+ * more than have a place of their own; for zero they are fewer.
  */
-enum { NR_ERRNOS = 40, NR_THREADS = 3 };
+enum { NR_ERRNOS = 40, FEW_ERRNOS = 10, NR_THREADS = 3 };
 
 static pthread_barrier_t all_began;
 
@@ -240,8 +240,11 @@ fail_in_all_ways (void *vp)
   for (int i = 0; i < NR_ERRNOS; i++) {
     const int error = (*first + i) % NR_ERRNOS + 1;
 
-    for (int j = 0; j < error; j++)
+    for (int j = 0; j < error; j++) {
       do_request (OP_TRIM, 1, error);
+      if (error <= FEW_ERRNOS)
+        do_request (OP_ZERO, 1, error);
+    }
   }
   return NULL;
 }
@@ -277,8 +280,12 @@ test_many_errnos (void **state)
     assert_true (f->longest_ns <= f->ns);
     if (f->error == FAILURE_OTHER)
       others++;
-    else
+    else {
       assert_in_range (f->error, 1, NR_ERRNOS);
+      /* Of each thread all of them, or all were put under "other". */
+      assert_int_equal (f->requests % f->error, 0);
+      assert_in_range (f->requests, 1, NR_THREADS * f->error);
+    }
     for (unsigned j = 0; j < i; j++)
       assert_int_not_equal (
         f->error, totals.ops[OP_TRIM].failures.by_errno[j].error);
@@ -294,6 +301,10 @@ test_many_errnos (void **state)
   assert_int_equal (total.ns, ns);
   assert_int_equal (total.longest_ns, longest_ns);
   assert_int_equal (totals.ops[OP_TRIM].tally.requests, 0);
+
+  for (uint64_t e = 1; e <= FEW_ERRNOS; e++)
+    assert_int_equal (failed_with (&totals.ops[OP_ZERO], e).requests,
+                      NR_THREADS * e);
 }
 
 /* With one errno less than there are places none of them is "other". */

@@ -24,6 +24,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
+#include <time.h>
 
 #include <cmocka.h>
 
@@ -522,5 +523,8 @@ main (void)
     cmocka_unit_test (test_odd_times),
   };
 
+  /* Times are UTC, wherever one is. */
+  setenv ("TZ", "XXX5", 1);
+  tzset ();
   return cmocka_run_group_tests (tests, NULL, NULL);
 }
