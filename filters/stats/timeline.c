@@ -9,6 +9,7 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "clock.h"
 #include "timeline.h"
 
 void
@@ -22,10 +23,17 @@ void
 timeline_destroy (struct timeline *timeline)
 {
   pthread_mutex_destroy (&timeline->lock);
+  in_flight_free (&timeline->in_flight);
 }
 
-/* The begin of what is next in the log: a request that ended, then the
- * one in flight.  Returns false when nothing is left that began up to now.
+static enum op
+in_flight_op (uint64_t in_flight)
+{
+  return in_flight & ((1 << OP_BITS) - 1);
+}
+
+/* See what is next in the log: a request that ended, then the one in
+ * flight.  Returns false when nothing is left that began up to now.
  * What began later waits for the next sweep: a sweep may have waited for
  * another since it read the clock, and what is in flight in one log counts
  * up to now only.
@@ -33,36 +41,15 @@ timeline_destroy (struct timeline *timeline)
 static bool
 peek (struct timeline_log *log, uint64_t now)
 {
-  uint32_t tail = atomic_load_explicit (&log->tail, memory_order_relaxed);
-
-  if (tail != log->limit)
-    log->begin = log->ring[tail % TIMELINE_LOG_SIZE].begin;
+  if (log->done)
+    return false;
+  if (log->cursor != log->limit)
+    log->begin = log->ring[log->cursor % TIMELINE_LOG_SIZE].begin;
   else if (log->pending)
     log->begin = log->pending >> OP_BITS;
   else
     return false;
   return log->begin <= now;
-}
-
-/* Take what peek saw out of the log. */
-static struct interval
-take (struct timeline_log *log, uint64_t now)
-{
-  uint32_t tail = atomic_load_explicit (&log->tail, memory_order_relaxed);
-  struct interval interval;
-
-  if (tail != log->limit) {
-    interval = log->ring[tail % TIMELINE_LOG_SIZE];
-    atomic_store_explicit (&log->tail, tail + 1, memory_order_release);
-  }
-  else {
-    interval = (struct interval) {
-      .begin = log->begin, .end = now,
-      .op = log->pending & ((1 << OP_BITS) - 1),
-    };
-    log->pending = 0;
-  }
-  return interval;
 }
 
 /* Put a log into the queue, which is in the order of begins.  A thread
@@ -91,8 +78,11 @@ open_queue (struct timeline *timeline, uint64_t now,
     log->pending = atomic_load_explicit (&log->in_flight,
                                          memory_order_acquire);
     log->limit = atomic_load_explicit (&log->head, memory_order_acquire);
+    log->swept_streams = log->streams;
+    log->done = false;
+    log->cursor = atomic_load_explicit (&log->tail, memory_order_relaxed);
     if (totals && log->pending)
-      totals->in_flight[log->pending & ((1 << OP_BITS) - 1)]++;
+      totals->in_flight[in_flight_op (log->pending)]++;
     if (peek (log, now))
       enqueue (&queue, log);
   }
@@ -100,12 +90,91 @@ open_queue (struct timeline *timeline, uint64_t now,
 }
 
 static void
-settle (struct timeline *timeline, const struct interval *interval)
+settle_busy (struct timeline *timeline, enum op op,
+             uint64_t begin, uint64_t end)
 {
-  if (timeline->first_begin == 0 || interval->begin < timeline->first_begin)
-    timeline->first_begin = interval->begin;
-  busy_add (&timeline->all, interval->begin, interval->end);
-  busy_add (&timeline->ops[interval->op], interval->begin, interval->end);
+  if (timeline->first_begin == 0 || begin < timeline->first_begin)
+    timeline->first_begin = begin;
+  busy_add (&timeline->all, begin, end);
+  busy_add (&timeline->ops[op], begin, end);
+}
+
+static void
+settle_depth (struct timeline *timeline, const struct interval *interval,
+              unsigned depth)
+{
+  struct depth_class *class
+    = &timeline->depths[interval->op][depth_class_of (depth)];
+
+  class->requests++;
+  class->latency_ns += interval->end - interval->begin;
+}
+
+/* A request that ended.  If an earlier sweep saw it in flight, part of it
+ * has been counted there.
+ */
+static void
+settle_ended (struct timeline *timeline, struct timeline_log *log,
+              const struct interval *interval)
+{
+  const bool was_open = log->open_since == interval->begin;
+  const uint64_t since = was_open ? log->open_until : interval->begin;
+  unsigned depth;
+
+  settle_busy (timeline, interval->op, interval->begin, interval->end);
+  timeline->in_flight_ns[interval->op] += clock_since (since, interval->end);
+  if (was_open) {
+    depth = log->open_depth;
+    in_flight_end (&timeline->in_flight, log, interval->end);
+  }
+  else
+    depth = in_flight_add (&timeline->in_flight, log, interval->op,
+                           interval->begin, interval->end);
+  log->open_since = 0;
+  if (interval->succeeded)
+    settle_depth (timeline, interval, depth);
+  if (interval->in_stream)
+    timeline->sequential[interval->op] +=
+      sequence_add (&log->swept_streams[interval->op],
+                    interval->offset, interval->count);
+}
+
+/* A request that has not ended by now: it is busy and in flight up to now,
+ * and the rest follows when it is known.
+ */
+static void
+settle_open (struct timeline *timeline, struct timeline_log *log,
+             enum op op, uint64_t now)
+{
+  settle_busy (timeline, op, log->begin, now);
+  if (log->open_since != log->begin) {
+    log->open_since = log->open_until = log->begin;
+    log->open_depth = in_flight_add (&timeline->in_flight, log, op,
+                                     log->begin, IN_FLIGHT_OPEN);
+  }
+  if (now > log->open_until) {
+    timeline->in_flight_ns[op] += now - log->open_until;
+    log->open_until = now;
+  }
+  log->done = true;
+}
+
+/* Settle what peek saw. */
+static void
+settle_next (struct timeline *timeline, struct timeline_log *log,
+             uint64_t now)
+{
+  const struct interval *interval
+    = &log->ring[log->cursor % TIMELINE_LOG_SIZE];
+
+  if (log->cursor == log->limit)
+    settle_open (timeline, log, in_flight_op (log->pending), now);
+  else if (interval->end > now)
+    settle_open (timeline, log, interval->op, now);
+  else {
+    settle_ended (timeline, log, interval);
+    log->cursor++;
+  }
 }
 
 /* The merge.  The caller has the lock. */
@@ -114,16 +183,40 @@ sweep (struct timeline *timeline, uint64_t now,
        struct timeline_totals *totals)
 {
   struct timeline_log *queue = open_queue (timeline, now, totals);
+  struct timeline_log *log;
+  bool more;
 
-  while (queue) {
-    struct timeline_log *log = queue;
-    struct interval interval = take (log, now);
-
-    settle (timeline, &interval);
+  while ((log = queue) != NULL) {
     queue = log->later;
-    if (peek (log, now))
+    do {
+      settle_next (timeline, log, now);
+      more = peek (log, now);
+    } while (more && (queue == NULL || log->begin <= queue->begin));
+    if (more)
       enqueue (&queue, log);
+    else
+      atomic_store_explicit (&log->tail, log->cursor, memory_order_release);
   }
+  in_flight_until (&timeline->in_flight, now);
+}
+
+static void
+fill_totals (struct timeline *timeline, struct timeline_totals *totals)
+{
+  totals->first_begin = timeline->first_begin;
+  totals->last_end = timeline->all.until;
+  totals->busy_ns = timeline->all.ns;
+  totals->most_in_flight = timeline->in_flight.most;
+  totals->recent_most = timeline->in_flight.recent_most;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    totals->op_busy_ns[op] = timeline->ops[op].ns;
+    totals->op_most_in_flight[op] = timeline->in_flight.op_most[op];
+    totals->op_recent_most[op] = timeline->in_flight.op_recent_most[op];
+    totals->sequential[op] = timeline->sequential[op];
+    totals->in_flight_ns[op] = timeline->in_flight_ns[op];
+  }
+  memcpy (totals->depths, timeline->depths, sizeof totals->depths);
+  in_flight_forget_recent (&timeline->in_flight);
 }
 
 void
@@ -134,25 +227,28 @@ timeline_sweep (struct timeline *timeline, uint64_t now,
   if (totals)
     memset (totals, 0, sizeof *totals);
   sweep (timeline, now, totals);
-  if (totals) {
-    totals->first_begin = timeline->first_begin;
-    totals->last_end = timeline->all.until;
-    totals->busy_ns = timeline->all.ns;
-    for (unsigned op = 0; op < NR_OPS; op++)
-      totals->op_busy_ns[op] = timeline->ops[op].ns;
-  }
+  if (totals)
+    fill_totals (timeline, totals);
   pthread_mutex_unlock (&timeline->lock);
 }
 
 /* Another thread that sweeps empties our log too, so while there is room
- * we leave it alone.
+ * we leave it alone, and look again only now and then.
  */
 void
 timeline_make_room (struct timeline *timeline, struct timeline_log *log,
                     uint64_t now)
 {
-  uint32_t used = atomic_load_explicit (&log->head, memory_order_relaxed)
-    - atomic_load_explicit (&log->tail, memory_order_acquire);
+  const uint32_t head = atomic_load_explicit (&log->head,
+                                              memory_order_relaxed);
+  uint32_t used = head - log->seen_tail;
+
+  if (used % (TIMELINE_LOG_SIZE / 16) != 0)
+    return;
+  log->seen_tail = atomic_load_explicit (&log->tail, memory_order_acquire);
+  used = head - log->seen_tail;
+  if (used < TIMELINE_LOG_SIZE / 2)
+    return;
 
   if (used >= TIMELINE_LOG_SIZE)
     pthread_mutex_lock (&timeline->lock);
@@ -160,15 +256,34 @@ timeline_make_room (struct timeline *timeline, struct timeline_log *log,
     return;
   sweep (timeline, now, NULL);
   pthread_mutex_unlock (&timeline->lock);
+  log->seen_tail = atomic_load_explicit (&log->tail, memory_order_relaxed);
 }
 
+/* What the log holds belongs to the old ones. */
 void
-timeline_attach (struct timeline *timeline, struct timeline_log *log)
+timeline_set_streams (struct timeline *timeline, struct timeline_log *log,
+                      struct sequence *streams, uint64_t now)
 {
   pthread_mutex_lock (&timeline->lock);
-  log->next = timeline->logs;
-  timeline->logs = log;
+  sweep (timeline, now, NULL);
+  log->streams = streams;
   pthread_mutex_unlock (&timeline->lock);
+}
+
+int
+timeline_attach (struct timeline *timeline, struct timeline_log *log)
+{
+  int r;
+
+  pthread_mutex_lock (&timeline->lock);
+  r = in_flight_reserve (&timeline->in_flight, timeline->nr_logs + 1);
+  if (r == 0) {
+    timeline->nr_logs++;
+    log->next = timeline->logs;
+    timeline->logs = log;
+  }
+  pthread_mutex_unlock (&timeline->lock);
+  return r;
 }
 
 void
@@ -182,5 +297,6 @@ timeline_detach (struct timeline *timeline, struct timeline_log *log,
   while (*p != log)
     p = &(*p)->next;
   *p = log->next;
+  timeline->nr_logs--;
   pthread_mutex_unlock (&timeline->lock);
 }

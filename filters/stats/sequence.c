@@ -1,0 +1,105 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <string.h>
+
+#include "sequence.h"
+
+static unsigned
+hash (uint64_t end)
+{
+  return (unsigned) ((end >> 9) * UINT64_C (0x9e3779b97f4a7c15)
+                     >> (64 - SEQUENCE_HASH_BITS));
+}
+
+/* False where certainly none ends there. */
+static bool
+one_may_end_at (const struct sequence *sequence, uint64_t offset)
+{
+  const unsigned h = hash (offset);
+
+  return (sequence->hashes[0][h / 64] | sequence->hashes[1][h / 64])
+    >> h % 64 & 1;
+}
+
+static void
+add_hash (struct sequence *sequence, unsigned place, uint64_t end)
+{
+  const unsigned h = hash (end);
+
+  if (place == 0) {
+    memcpy (sequence->hashes[1], sequence->hashes[0],
+            sizeof sequence->hashes[1]);
+    memset (sequence->hashes[0], 0, sizeof sequence->hashes[0]);
+  }
+  sequence->hashes[0][h / 64] |= UINT64_C (1) << h % 64;
+}
+
+static bool
+one_ends_at (const struct sequence *sequence, uint64_t offset)
+{
+  if (!one_may_end_at (sequence, offset))
+    return false;
+  for (unsigned i = 0; i < sequence->used; i++) {
+    if (sequence->ends[i] == offset)
+      return true;
+  }
+  return false;
+}
+
+/* One that begins at offset and came before what it follows, or -1. */
+static int
+find_loose (const struct sequence *sequence, uint64_t offset)
+{
+  if (sequence->loose == 0)
+    return -1;
+  for (unsigned i = 0; i < sequence->used; i++) {
+    if (!sequence->follows[i] && sequence->begins[i] == offset)
+      return (int) i;
+  }
+  return -1;
+}
+
+static void
+remember (struct sequence *sequence, uint64_t offset, uint32_t count,
+          bool follows)
+{
+  const unsigned place = sequence->next++ % SEQUENCE_WINDOW;
+
+  if (sequence->used < SEQUENCE_WINDOW)
+    sequence->used++;
+  else if (!sequence->follows[place])
+    sequence->loose--;
+  sequence->begins[place] = offset;
+  sequence->ends[place] = offset + count;
+  add_hash (sequence, place, offset + count);
+  sequence->follows[place] = follows;
+  if (!follows)
+    sequence->loose++;
+}
+
+unsigned
+sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count)
+{
+  const bool follows = one_ends_at (sequence, offset);
+  uint64_t end = offset + count;
+  unsigned found = 0;
+  int i;
+
+  if (follows) {
+    found++;
+    while ((i = find_loose (sequence, end)) != -1) {
+      sequence->follows[i] = true;
+      sequence->loose--;
+      end = sequence->ends[i];
+      found++;
+    }
+  }
+  remember (sequence, offset, count, follows);
+  return found;
+}

@@ -1,0 +1,58 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* Which requests follow one another on the disk?
+ *
+ * A request is sequential when it begins where another of the last few of
+ * the same connection and operation ended.  A server hands one stream to
+ * many threads, so requests come a little out of order: one that comes
+ * before the one that it follows is remembered, and becomes sequential
+ * when that one has come and is sequential itself.  (Without the last
+ * condition a disk that is read backwards, one request at a time, would look
+ * sequential.)
+ *
+ * So a stream of n requests has n - 1 sequential ones, as long as its first
+ * comes first, and each other at most SEQUENCE_WINDOW requests before or
+ * after the one that it follows.
+ */
+
+#ifndef STATS_SEQUENCE_H
+#define STATS_SEQUENCE_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* nbdkit runs at most 16 threads for a connection by default: a request
+ * may come 15 too late, and the one that it follows 15 too early.
+ */
+#define SEQUENCE_WINDOW 32u
+
+/* Most requests of a random load follow none, so there is a quick way to
+ * see that: a bit for each hash of an end.  Ends that have left the window
+ * leave their bits behind until SEQUENCE_WINDOW more requests have come.
+ */
+#define SEQUENCE_HASH_BITS 10
+#define SEQUENCE_HASH_WORDS ((1u << SEQUENCE_HASH_BITS) / 64)
+
+struct sequence {
+  uint64_t hashes[2][SEQUENCE_HASH_WORDS]; /* since a turn of the window, */
+                                           /* and of the turn before */
+  uint64_t begins[SEQUENCE_WINDOW];   /* offsets of the last requests, */
+  uint64_t ends[SEQUENCE_WINDOW];     /* where they ended, */
+  bool follows[SEQUENCE_WINDOW];      /* and whether they are sequential */
+  unsigned next;                      /* the place of the next request */
+  unsigned used;
+  unsigned loose;                     /* how many in the window are not */
+};
+
+/* A request of count bytes at offset.  Returns how many requests this one
+ * makes sequential: itself and those that came too early.  Not
+ * thread-safe.
+ */
+extern unsigned sequence_add (struct sequence *sequence, uint64_t offset,
+                              uint32_t count);
+
+#endif /* STATS_SEQUENCE_H */
