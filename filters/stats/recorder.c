@@ -34,32 +34,50 @@ struct shard {
 };
 
 struct recorder {
-  struct timeline timeline;
+  struct timeline timeline;     /* first: it has the strictest alignment */
   pthread_key_t key;            /* a thread's shard */
+  uint64_t block;
   _Atomic uint64_t unrecorded;
+  struct connections connections;
 
   pthread_mutex_t lock;         /* protects all below */
   struct shard *shards;
   struct op_totals scratch;     /* for one copy at a time, by a reader */
 };
 
-/* The thread ends: its counters stay, and wait for another thread. */
+/* The shard's counters stay, and wait for another thread. */
+static void
+shard_leave (struct shard *shard)
+{
+  pthread_mutex_lock (&shard->recorder->lock);
+  shard->in_use = false;
+  pthread_mutex_unlock (&shard->recorder->lock);
+}
+
+/* The thread ends. */
 static void
 shard_release (void *vp)
 {
   struct shard *shard = vp;
-  struct recorder *recorder = shard->recorder;
 
-  timeline_detach (&recorder->timeline, &shard->log, clock_now ());
-  pthread_mutex_lock (&recorder->lock);
-  shard->in_use = false;
-  pthread_mutex_unlock (&recorder->lock);
+  timeline_detach (&shard->recorder->timeline, &shard->log, clock_now ());
+  shard_leave (shard);
+}
+
+/* Zeroed memory on cache lines of its own. */
+static void *
+calloc_aligned (size_t size)
+{
+  const size_t whole = (size + CACHE_ALIGN - 1) / CACHE_ALIGN * CACHE_ALIGN;
+  void *p = aligned_alloc (CACHE_ALIGN, whole);
+
+  return p ? memset (p, 0, whole) : NULL;
 }
 
 struct recorder *
-recorder_new (void)
+recorder_new (uint64_t block)
 {
-  struct recorder *recorder = calloc (1, sizeof *recorder);
+  struct recorder *recorder = calloc_aligned (sizeof *recorder);
   int r;
 
   if (recorder == NULL)
@@ -70,9 +88,17 @@ recorder_new (void)
     errno = r;
     return NULL;
   }
+  recorder->block = block;
   timeline_init (&recorder->timeline);
+  connections_init (&recorder->connections);
   pthread_mutex_init (&recorder->lock, NULL);
   return recorder;
+}
+
+struct connections *
+recorder_connections (struct recorder *recorder)
+{
+  return &recorder->connections;
 }
 
 void
@@ -94,6 +120,7 @@ recorder_free (struct recorder *recorder)
     free (shard);
   }
   timeline_destroy (&recorder->timeline);
+  connections_free (&recorder->connections);
   pthread_mutex_destroy (&recorder->lock);
   free (recorder);
 }
@@ -110,9 +137,8 @@ shard_find (struct recorder *recorder)
       break;
   }
   if (shard == NULL) {
-    shard = aligned_alloc (CACHE_ALIGN, sizeof *shard);
+    shard = calloc_aligned (sizeof *shard);
     if (shard) {
-      memset (shard, 0, sizeof *shard);
       shard->recorder = recorder;
       shard->next = recorder->shards;
       recorder->shards = shard;
@@ -132,7 +158,10 @@ shard_adopt (struct recorder *recorder)
 
   if (shard == NULL)
     return NULL;
-  timeline_attach (&recorder->timeline, &shard->log);
+  if (timeline_attach (&recorder->timeline, &shard->log) == -1) {
+    shard_leave (shard);
+    return NULL;
+  }
   if (pthread_setspecific (recorder->key, shard) != 0) {
     shard_release (shard);
     return NULL;
@@ -144,26 +173,22 @@ shard_adopt (struct recorder *recorder)
 static bool
 counters_add (struct shard *shard, enum op op)
 {
-  size_t size = (sizeof (struct counters) + CACHE_ALIGN - 1)
-    / CACHE_ALIGN * CACHE_ALIGN;
-  struct counters *counters = aligned_alloc (CACHE_ALIGN, size);
+  struct counters *counters = calloc_aligned (sizeof *counters);
 
   if (counters == NULL)
     return false;
-  memset (counters, 0, size);
   atomic_store_explicit (&shard->ops[op], counters, memory_order_release);
   return true;
 }
 
 void
-recorder_begin (struct recorder *recorder, struct request *request,
-                enum op op, uint32_t count)
+recorder_begin (struct recorder *recorder, struct request *request)
 {
+  const enum op op = request->op;
   struct shard *shard = pthread_getspecific (recorder->key);
 
-  *request = (struct request) {
-    .recorder = recorder, .op = op, .count = count,
-  };
+  request->recorder = recorder;
+  request->shard = NULL;
   if (shard == NULL)
     shard = shard_adopt (recorder);
   if (shard == NULL
@@ -175,6 +200,9 @@ recorder_begin (struct recorder *recorder, struct request *request,
 
   request->shard = shard;
   request->begin = clock_now ();
+  if (request->streams != shard->log.streams)
+    timeline_set_streams (&recorder->timeline, &shard->log,
+                          request->streams, request->begin);
   timeline_begin (&shard->log, op, request->begin);
 }
 
@@ -202,32 +230,69 @@ close_counters (const struct request *request)
   atomic_store_explicit (&c->sequence, sequence + 1, memory_order_release);
 }
 
+static void
+record_success (struct op_totals *totals, const struct request *request,
+                uint64_t latency_ns)
+{
+  extremes_request (&totals->extremes, request, latency_ns,
+                    totals->tally.requests);
+  tally_request (&totals->tally, request, latency_ns,
+                 request->recorder->block);
+}
+
+/* A client that asks for a fast zero is ready for this answer. */
+static bool
+is_fast_zero_refused (const struct request *request, int error)
+{
+  return request->flags & 1 << FLAG_FAST_ZERO
+    && (error == ENOTSUP || error == EOPNOTSUPP);
+}
+
+static void
+record_failure (struct op_totals *totals, const struct request *request,
+                uint64_t latency_ns, int error)
+{
+  if (is_fast_zero_refused (request, error)) {
+    tally_count (&totals->tally.fast_zero_refused.requests, 1);
+    tally_count (&totals->tally.fast_zero_refused.ns, latency_ns);
+  }
+  else
+    failures_count (&totals->failures, error, latency_ns);
+}
+
 void
 recorder_end (struct request *request, int error)
 {
   struct shard *shard = request->shard;
-  uint64_t end, latency;
   struct op_totals *totals;
+  uint64_t end, latency_ns;
 
   if (shard == NULL)
     return;
   end = clock_now ();
-  latency = clock_since (request->begin, end);
+  latency_ns = clock_since (request->begin, end);
 
   totals = open_counters (request);
-  if (error == 0) {
-    tally_count (&totals->tally.requests, 1);
-    tally_count (&totals->tally.bytes, request->count);
-    tally_count (&totals->tally.latency_ns, latency);
-  }
+  if (error == 0)
+    record_success (totals, request, latency_ns);
   else
-    failures_count (&totals->failures, error, latency);
+    record_failure (totals, request, latency_ns, error);
   close_counters (request);
 
   timeline_end (&request->recorder->timeline, &shard->log,
                 (struct interval) {
-                  .begin = request->begin, .end = end, .op = request->op,
+                  .begin = request->begin, .end = end,
+                  .offset = request->offset, .count = request->count,
+                  .op = (uint8_t) request->op, .succeeded = error == 0,
+                  .in_stream = error == 0 && request->streams
+                    && op_kind (request->op) != KIND_NONE,
                 });
+}
+
+void
+recorder_settle (struct recorder *recorder)
+{
+  timeline_sweep (&recorder->timeline, clock_now (), NULL);
 }
 
 void
@@ -280,6 +345,8 @@ copy_between_requests (struct op_totals *to, struct counters *counters)
 static void
 op_totals_add (struct op_totals *sum, const struct op_totals *part)
 {
+  extremes_add (&sum->extremes, sum->tally.requests,
+                &part->extremes, part->tally.requests);
   tally_add (&sum->tally, &part->tally);
   failures_add (&sum->failures, &part->failures);
 }
@@ -292,6 +359,7 @@ recorder_read (struct recorder *recorder, uint64_t now,
   struct counters *counters;
 
   memset (totals, 0, sizeof *totals);
+  connections_read (&recorder->connections, &totals->connections);
   timeline_sweep (&recorder->timeline, now, &totals->time);
   pthread_mutex_lock (&recorder->lock);
   for (shard = recorder->shards; shard; shard = shard->next) {

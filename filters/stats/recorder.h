@@ -18,20 +18,12 @@
 
 #include <stdint.h>
 
+#include "connections.h"
+#include "extremes.h"
 #include "ops.h"
+#include "request.h"
 #include "tally.h"
 #include "timeline.h"
-
-struct recorder;
-
-/* A request between its begin and its end, on its thread's stack. */
-struct request {
-  struct recorder *recorder;
-  struct shard *shard;          /* NULL: no memory, it is not recorded */
-  enum op op;
-  uint32_t count;               /* bytes */
-  uint64_t begin;               /* clock_now */
-};
 
 /* What came back from an extents request, in extents and bytes. */
 struct extents_returned {
@@ -42,30 +34,36 @@ struct extents_returned {
 struct op_totals {
   struct tally tally;
   struct failures failures;
+  struct extremes extremes;
 };
 
 /* All that a recorder knows, at one moment. */
 struct recorder_totals {
   struct op_totals ops[NR_OPS];
   struct timeline_totals time;
+  struct connections_totals connections;
   uint64_t unrecorded;          /* requests for which there was no memory */
 };
 
-/* Returns NULL and sets errno when there is no memory or no thread key. */
-extern struct recorder *recorder_new (void);
+/* block is the block size that requests are held against, or 0.  Returns
+ * NULL and sets errno when there is no memory or no thread key.
+ */
+extern struct recorder *recorder_new (uint64_t block);
+
+/* The layer's connections, for whoever opens and closes them. */
+extern struct connections *recorder_connections (struct recorder *recorder);
 
 /* No thread may be in recorder_begin or later.  Where a request was begun
  * and has not ended, its thread may yet come back: nothing is freed.
  */
 extern void recorder_free (struct recorder *recorder);
 
-/* Begin a request of count bytes, which the calling thread then hands to
- * the next layer.  A thread has one request at a time in a recorder.
- * Never fails: a request for which there is no memory is only numbered.
+/* Begin a request, which the calling thread then hands to the next layer.
+ * A thread has one request at a time in a recorder.  Never fails: a
+ * request for which there is no memory is only numbered.
  */
 extern void recorder_begin (struct recorder *recorder,
-                            struct request *request, enum op op,
-                            uint32_t count);
+                            struct request *request);
 
 /* The request is back; error is 0 where it succeeded and its errno where
  * it failed.  Same thread as the begin.
@@ -77,6 +75,11 @@ extern void recorder_end (struct request *request, int error);
  */
 extern void recorder_extents (struct request *request,
                               const struct extents_returned *returned);
+
+/* Settle all requests that ended, so that their connection's streams are
+ * no longer needed.  Any thread; no request of theirs may be in flight.
+ */
+extern void recorder_settle (struct recorder *recorder);
 
 /* Sum up all counters as of now.  Any thread, at any time; it does not
  * stop the requests.  Each operation's counters of one thread are read as

@@ -20,6 +20,27 @@
 #include <stddef.h>
 #include <stdint.h>
 
+#include "histogram.h"
+#include "request.h"
+
+/* Sizes are counted in classes: 0, then for class k the sizes from
+ * 2^(k-1) to 2^k - 1.  A request has 32 bits of size.
+ */
+#define SIZE_CLASSES 33
+
+/* Alignments are powers of two, 2^k in place k; an offset or a length of
+ * 0 is aligned to everything and has the last place.
+ */
+#define OFFSET_ALIGNMENTS 65
+#define LENGTH_ALIGNMENTS 33
+
+/* How many blocks a request touches: 1, 2, 3, or more. */
+#define BLOCKS_TOUCHED 4
+
+struct size_class {
+  uint64_t requests, bytes, latency_ns;
+};
+
 /* Every member is a uint64_t, or an array or a struct of them. */
 struct tally {
   uint64_t requests;            /* that succeeded */
@@ -30,6 +51,26 @@ struct tally {
     uint64_t count;
     uint64_t data, hole, zero;  /* bytes */
   } extents;
+
+  /* Latencies in nanoseconds, see histogram.h. */
+  uint64_t bins[HISTOGRAM_ALL];
+
+  struct size_class sizes[SIZE_CLASSES];
+  uint64_t offset_alignment[OFFSET_ALIGNMENTS];
+  uint64_t length_alignment[LENGTH_ALIGNMENTS];
+
+  struct {                      /* against blocks of statsblock bytes */
+    uint64_t aligned;           /* offset and length */
+    uint64_t smaller;           /* than a block */
+    uint64_t touched;           /* blocks, by all requests */
+    uint64_t by_touched[BLOCKS_TOUCHED];
+  } blocks;
+
+  uint64_t flags[NR_FLAGS];     /* requests with that flag */
+  struct {                      /* a normal answer, and no failure */
+    uint64_t requests, ns;
+  } fast_zero_refused;
+  uint64_t zero_bytes;          /* written data that was all zero */
 };
 
 /* The requests that failed with one errno. */
@@ -60,6 +101,12 @@ tally_count (uint64_t *member, uint64_t n)
   __atomic_store_n (member, *member + n, __ATOMIC_RELEASE);
 }
 
+/* Count a request that succeeded into a live tally; block is statsblock or
+ * 0.  Only the owner.
+ */
+extern void tally_request (struct tally *tally, const struct request *request,
+                           uint64_t latency_ns, uint64_t block);
+
 /* Count a failed request into live failures.  Only the owner. */
 extern void failures_count (struct failures *failures, int error,
                             uint64_t ns);
@@ -68,6 +115,10 @@ extern void failures_count (struct failures *failures, int error,
 extern void tally_add (struct tally *sum, const struct tally *part);
 extern void tally_subtract (struct tally *sum, const struct tally *part);
 extern void failures_add (struct failures *sum, const struct failures *part);
+
+/* The longest stays that of sum. */
+extern void failures_subtract (struct failures *sum,
+                               const struct failures *part);
 
 /* All errnos taken together; its error is 0. */
 extern struct failure failures_total (const struct failures *failures);

@@ -1,0 +1,65 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* What is kept of the latencies beside their histogram: the figures that
+ * do not simply add up, and the slowest requests.
+ */
+
+#ifndef STATS_EXTREMES_H
+#define STATS_EXTREMES_H
+
+#include <stdint.h>
+
+#include "tally.h"
+
+#define NR_SLOWEST 10
+
+struct slow_request {
+  uint64_t latency_ns;          /* 0 in an unused entry */
+  uint64_t begin;               /* clock_now */
+  uint64_t offset;
+  uint64_t count;               /* bytes */
+};
+
+struct extremes {
+  uint64_t min_ns, max_ns;      /* mean nothing before the first request */
+  uint64_t squares_low;         /* sum of the squares of the latencies, */
+  uint64_t squares_high;        /* in 128 bits */
+  struct slow_request slowest[NR_SLOWEST]; /* the slowest first */
+};
+
+/* Record a request that succeeded into live extremes; earlier is how many
+ * there were before it.  Only the owner.
+ */
+extern void extremes_request (struct extremes *extremes,
+                              const struct request *request,
+                              uint64_t latency_ns, uint64_t earlier);
+
+/* sum += part, neither live; with how many requests are behind each. */
+extern void extremes_add (struct extremes *sum, uint64_t sum_requests,
+                          const struct extremes *part,
+                          uint64_t part_requests);
+
+/* Make sum what came after part: tally is that of the requests in between,
+ * and begin the clock_now from which on they ended.
+ */
+extern void extremes_subtract (struct extremes *sum,
+                               const struct extremes *part,
+                               const struct tally *tally, uint64_t begin);
+
+/* The standard deviation of the latencies of all requests, in ns.
+ *
+ * With x the latencies, n of them, m = floor (sum (x) / n) and
+ * d = sum (x) / n - m, the rest of that division:
+ *   sum ((x - m)^2) = sum (x^2) - 2 m sum (x) + n m^2
+ *   variance        = sum ((x - m)^2) / n - d^2
+ * The first line is worked out in integers, so nothing cancels: equal
+ * latencies give exactly 0.
+ */
+extern double extremes_stddev (const struct extremes *extremes,
+                               uint64_t requests, uint64_t latency_ns);
+
+#endif /* STATS_EXTREMES_H */
