@@ -20,6 +20,7 @@ static const struct {
                                 " EiB", NULL } },
   [NUM_BYTES_PER_S] = { 1024, { " B/s", " KiB/s", " MiB/s", " GiB/s", " TiB/s",
                                 " PiB/s", " EiB/s", NULL } },
+  [NUM_SHORT_BYTES] = { 1024, { "B", "K", "M", "G", "T", "P", "E", NULL } },
   [NUM_TIME]        = { 1000, { " ns", " us", " ms", " s", NULL } },
   [NUM_COUNT]       = { 1000, { "", "k", "M", "G", "T", NULL } },
 };

@@ -11,6 +11,7 @@ enum num_unit {
   NUM_BYTES,                    /* value in bytes: B, KiB ... EiB */
   NUM_BYTES_PER_S,              /* value in bytes a second */
   NUM_TIME,                     /* value in nanoseconds: ns, us, ms, s */
+  NUM_SHORT_BYTES,              /* bytes where space is scarce: B, K, M ... */
   NUM_COUNT,                    /* a plain number: k, M, G, T by 1000 */
 };
 

@@ -6,8 +6,126 @@
 
 #include <config.h>
 
+#include <stdlib.h>
+#include <string.h>
+
 #include "clock.h"
 #include "snapshot.h"
+
+static double
+ratio (uint64_t a, uint64_t b)
+{
+  return b ? (double) a / (double) b : 0;
+}
+
+int
+snapshot_add_layer (struct snapshot *snapshot)
+{
+  struct recorder_totals *layers;
+
+  layers = realloc (snapshot->layers,
+                    (snapshot->nr_layers + 1) * sizeof *layers);
+  if (layers == NULL)
+    return -1;
+  memset (&layers[snapshot->nr_layers], 0, sizeof *layers);
+  snapshot->layers = layers;
+  snapshot->nr_layers++;
+  return 0;
+}
+
+void
+snapshot_free (struct snapshot *snapshot)
+{
+  free (snapshot->layers);
+  snapshot->layers = NULL;
+  snapshot->nr_layers = 0;
+}
+
+void
+snapshot_copy (struct snapshot *to, const struct snapshot *from)
+{
+  struct recorder_totals *layers = to->layers;
+
+  memcpy (layers, from->layers, from->nr_layers * sizeof *layers);
+  *to = *from;
+  to->layers = layers;
+}
+
+static void
+subtract_depths (struct depth_class *interval,
+                 const struct depth_class *before)
+{
+  for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
+    interval[i].requests -= before[i].requests;
+    interval[i].latency_ns -= before[i].latency_ns;
+  }
+}
+
+static void
+subtract_time (struct timeline_totals *interval,
+               const struct timeline_totals *before)
+{
+  interval->busy_ns -= before->busy_ns;
+  interval->most_in_flight = interval->recent_most;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    interval->op_busy_ns[op] -= before->op_busy_ns[op];
+    interval->op_most_in_flight[op] = interval->op_recent_most[op];
+    interval->sequential[op] -= before->sequential[op];
+    interval->in_flight_ns[op] -= before->in_flight_ns[op];
+    subtract_depths (interval->depths[op], before->depths[op]);
+  }
+  /* The active time goes on where it ended before. */
+  if (before->first_begin)
+    interval->first_begin = before->last_end;
+}
+
+static void
+subtract_opens (struct opens *interval, const struct opens *before)
+{
+  interval->opened -= before->opened;
+  interval->failed -= before->failed;
+  interval->ns -= before->ns;
+}
+
+/* Exports only ever come at the end of the list. */
+static void
+subtract_connections (struct connections_totals *interval,
+                      const struct connections_totals *before)
+{
+  subtract_opens (&interval->all, &before->all);
+  interval->most = interval->recent_most;
+  for (unsigned i = 0; i < before->nr_exports; i++)
+    subtract_opens (&interval->exports[i].opens, &before->exports[i].opens);
+}
+
+static void
+subtract_op (struct op_totals *interval, const struct op_totals *before,
+             uint64_t begin)
+{
+  tally_subtract (&interval->tally, &before->tally);
+  failures_subtract (&interval->failures, &before->failures);
+  extremes_subtract (&interval->extremes, &before->extremes,
+                     &interval->tally, begin);
+}
+
+void
+snapshot_subtract (struct snapshot *interval, const struct snapshot *now,
+                   const struct snapshot *before)
+{
+  snapshot_copy (interval, now);
+  interval->elapsed_ns = clock_since (before->elapsed_ns, now->elapsed_ns);
+  for (size_t i = 0; i < now->nr_layers; i++) {
+    struct recorder_totals *layer = &interval->layers[i];
+    const struct recorder_totals *earlier = &before->layers[i];
+
+    subtract_time (&layer->time, &earlier->time);
+    subtract_connections (&layer->connections, &earlier->connections);
+    for (unsigned op = 0; op < NR_OPS; op++)
+      subtract_op (&layer->ops[op], &earlier->ops[op],
+                   before->start + before->elapsed_ns);
+    layer->unrecorded -= earlier->unrecorded;
+  }
+}
 
 uint64_t
 layer_bytes_moved (const struct recorder_totals *layer)
@@ -52,6 +170,52 @@ layer_in_flight (const struct recorder_totals *layer)
 }
 
 uint64_t
+op_latency_ns (const struct op_totals *op)
+{
+  return op->tally.latency_ns + failures_total (&op->failures).ns
+    + op->tally.fast_zero_refused.ns;
+}
+
+uint64_t
+layer_latency_ns (const struct recorder_totals *layer)
+{
+  uint64_t ns = 0;
+
+  for (unsigned op = 0; op < NR_OPS; op++)
+    ns += op_latency_ns (&layer->ops[op]);
+  return ns;
+}
+
+double
+op_mean_in_flight (const struct recorder_totals *layer, enum op op)
+{
+  return ratio (layer->time.in_flight_ns[op], layer->time.op_busy_ns[op]);
+}
+
+double
+layer_mean_in_flight (const struct recorder_totals *layer)
+{
+  uint64_t ns = 0;
+
+  for (unsigned op = 0; op < NR_OPS; op++)
+    ns += layer->time.in_flight_ns[op];
+  return ratio (ns, layer->time.busy_ns);
+}
+
+double
+op_mean_ns (const struct op_totals *op)
+{
+  return ratio (op->tally.latency_ns, op->tally.requests);
+}
+
+uint64_t
+op_percentile (const struct op_totals *op, unsigned thousandths)
+{
+  return histogram_percentile (op->tally.bins, thousandths,
+                               op->extremes.min_ns, op->extremes.max_ns);
+}
+
+uint64_t
 layer_active_ns (const struct recorder_totals *layer)
 {
   return clock_since (layer->time.first_begin, layer->time.last_end);
@@ -66,5 +230,5 @@ per_second (uint64_t n, uint64_t ns)
 double
 percent (uint64_t part, uint64_t whole)
 {
-  return whole ? 100.0 * (double) part / (double) whole : 0;
+  return 100 * ratio (part, whole);
 }

@@ -14,6 +14,7 @@
 #ifndef STATS_SNAPSHOT_H
 #define STATS_SNAPSHOT_H
 
+#include <stdbool.h>
 #include <stdint.h>
 #include <sys/types.h>
 #include <time.h>
@@ -21,14 +22,39 @@
 #include "recorder.h"
 
 struct snapshot {
+  const char *nbdkit_version;
   struct timespec start_time;   /* wall clock, for people; */
   struct timespec time;         /* nothing is worked out from it */
   pid_t pid;
+  bool ended;                   /* no request can come after it */
   uint64_t elapsed_ns;
   uint64_t start;               /* clock_now when elapsed was 0 */
+  uint64_t threshold;           /* statsthreshold, thousandths of a percent */
+  uint64_t block;               /* statsblock, 0: off */
+  bool zero;                    /* statszero */
   size_t nr_layers;
   struct recorder_totals *layers; /* nearest the client first */
 };
+
+/* Make room for one more layer, zeroed.  Returns -1 when there is no
+ * memory; the snapshot is as it was then.
+ */
+extern int snapshot_add_layer (struct snapshot *snapshot);
+extern void snapshot_free (struct snapshot *snapshot);
+
+/* Make to the same as from.  Both have room for the same layers. */
+extern void snapshot_copy (struct snapshot *to, const struct snapshot *from);
+
+/* What happened between two snapshots, into interval, which has room for
+ * the same layers.  All that is counted is the exact difference, so the
+ * intervals of a run add up to its end.  What is no sum is told as far as
+ * it is known: min and max to the width of a histogram bin, the highest
+ * count in flight and of connections since before was taken, and of the
+ * slowest requests of the run those that ended in the interval.
+ */
+extern void snapshot_subtract (struct snapshot *interval,
+                               const struct snapshot *now,
+                               const struct snapshot *before);
 
 /* Data that travelled: bytes read and written. */
 extern uint64_t layer_bytes_moved (const struct recorder_totals *layer);
@@ -39,6 +65,28 @@ extern uint64_t layer_bytes_moved (const struct recorder_totals *layer);
 extern uint64_t layer_requests (const struct recorder_totals *layer);
 extern uint64_t layer_failed (const struct recorder_totals *layer);
 extern uint64_t layer_in_flight (const struct recorder_totals *layer);
+
+/* Time spent inside the layer below, summed up over the requests that
+ * ended, also those that failed or were refused.
+ */
+extern uint64_t op_latency_ns (const struct op_totals *op);
+extern uint64_t layer_latency_ns (const struct recorder_totals *layer);
+
+/* Requests in flight on average while there was one; 0 where nothing was
+ * busy.  By Little's law that is the sum of latencies / busy time, and so
+ * it is at the end of a run; in an interval each request counts for the
+ * part of it that lies there.
+ */
+extern double op_mean_in_flight (const struct recorder_totals *layer,
+                                 enum op op);
+extern double layer_mean_in_flight (const struct recorder_totals *layer);
+
+/* Mean latency of requests that succeeded, in ns; 0 without any. */
+extern double op_mean_ns (const struct op_totals *op);
+
+/* Their percentile, see histogram.h. */
+extern uint64_t op_percentile (const struct op_totals *op,
+                               unsigned thousandths);
 
 /* From the first request's begin to the last request's end. */
 extern uint64_t layer_active_ns (const struct recorder_totals *layer);
