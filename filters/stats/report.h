@@ -21,4 +21,28 @@
 extern void text_write (FILE *fp, const struct snapshot *snapshot,
                         bool headed);
 
+/* One line of at most 80 columns: what happened in the layer nearest the
+ * client in an interval that ended now.  row counts them from 0; every
+ * twentieth has a header, with headed as in text_write.
+ */
+extern void text_write_row (FILE *fp, const struct snapshot *interval,
+                            const struct snapshot *now, unsigned row,
+                            bool headed);
+
+/* The line that says when and which process. */
+extern void text_write_head (FILE *fp, const struct snapshot *snapshot);
+
+/* One line of JSON for programs: a "final" report of the snapshot or, with
+ * an interval, an "interval" report of that and "cumulative" of the
+ * snapshot.  Returns -1 where there was no memory, and then nothing was
+ * written.
+ */
+extern int json_write (FILE *fp, const struct snapshot *snapshot,
+                       const struct snapshot *interval);
+
+/* The Prometheus text exposition format, 0.0.4, without time stamps.
+ * Errors are left to ferror.  The caller sees to the C locale.
+ */
+extern void prometheus_write (FILE *fp, const struct snapshot *snapshot);
+
 #endif /* STATS_REPORT_H */

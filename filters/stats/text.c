@@ -8,13 +8,16 @@
 
 #include <inttypes.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "clock.h"
+#include "diagnosis.h"
 #include "num2str.h"
 #include "report.h"
+#include "tables.h"
 
-static void
-write_head (FILE *fp, const struct snapshot *snapshot)
+void
+text_write_head (FILE *fp, const struct snapshot *snapshot)
 {
   char when[32];
   struct tm tm;
@@ -138,20 +141,69 @@ write_layer (FILE *fp, const struct recorder_totals *layer,
   if (layer->unrecorded)
     fprintf (fp, "not recorded: %" PRIu64 " ops, for want of memory\n",
              layer->unrecorded);
+  tables_write (fp, layer, snapshot);
+}
+
+static void
+write_layer_heading (FILE *fp, size_t i, size_t nr_layers)
+{
+  fprintf (fp, "\nlayer %zu of %zu", i + 1, nr_layers);
+  if (i == 0)
+    fprintf (fp, ", nearest the client");
+  else if (i == nr_layers - 1)
+    fprintf (fp, ", nearest the plugin");
+  fprintf (fp, "\n");
+}
+
+/* A finding, broken into lines of at most 80 columns. */
+static void
+write_finding (FILE *fp, const char *text)
+{
+  enum { WIDTH = 78 };
+  const char *indent = "- ";
+
+  while (*text) {
+    size_t n = strlen (text);
+
+    if (n > WIDTH) {
+      for (n = WIDTH; n > 1 && text[n] != ' '; n--)
+        ;
+    }
+    fprintf (fp, "%s%.*s\n", indent, (int) n, text);
+    text += n;
+    text += strspn (text, " ");
+    indent = "  ";
+  }
+}
+
+static void
+write_diagnosis (FILE *fp, const struct snapshot *snapshot)
+{
+  struct finding findings[MAX_FINDINGS];
+  const size_t nr = diagnose (snapshot, findings);
+
+  if (nr > 0)
+    fprintf (fp, "\ndiagnosis\n");
+  for (size_t i = 0; i < nr; i++)
+    write_finding (fp, findings[i].text);
 }
 
 void
 text_write (FILE *fp, const struct snapshot *snapshot, bool headed)
 {
+  const struct recorder_totals *layers = snapshot->layers;
   char elapsed[NUM2STR_LEN];
 
   if (headed)
-    write_head (fp, snapshot);
+    text_write_head (fp, snapshot);
   fprintf (fp, "elapsed time: %s\n",
            seconds2str (elapsed, (double) snapshot->elapsed_ns));
   for (size_t i = 0; i < snapshot->nr_layers; i++) {
     if (snapshot->nr_layers > 1)
-      fprintf (fp, "\nlayer %zu\n", i + 1);
-    write_layer (fp, &snapshot->layers[i], snapshot);
+      write_layer_heading (fp, i, snapshot->nr_layers);
+    write_layer (fp, &layers[i], snapshot);
+    if (i > 0)
+      amplification_write (fp, &layers[i - 1], &layers[i]);
   }
+  write_diagnosis (fp, snapshot);
 }

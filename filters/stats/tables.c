@@ -1,0 +1,592 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <inttypes.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "clock.h"
+#include "errno_name.h"
+#include "num2str.h"
+#include "tables.h"
+
+/* Most tables have a row for each operation that had requests. */
+static bool
+had_success (const struct recorder_totals *layer, enum op op)
+{
+  return layer->ops[op].tally.requests > 0;
+}
+
+static bool
+had_any (const struct recorder_totals *layer,
+         bool (*test) (const struct recorder_totals *, enum op))
+{
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (test (layer, op))
+      return true;
+  }
+  return false;
+}
+
+/* Latency. */
+
+static void
+write_time (FILE *fp, double ns)
+{
+  char buf[NUM2STR_LEN];
+
+  fprintf (fp, "%9s", num2str (buf, ns, NUM_TIME));
+}
+
+static void
+write_latency (FILE *fp, const struct op_totals *op)
+{
+  static const unsigned percentiles[] = { 50000, 90000, 99000, 99900 };
+
+  write_time (fp, op_mean_ns (op));
+  write_time (fp, (double) op->extremes.min_ns);
+  for (size_t i = 0; i < sizeof percentiles / sizeof percentiles[0]; i++)
+    write_time (fp, (double) op_percentile (op, percentiles[i]));
+  write_time (fp, (double) op->extremes.max_ns);
+  write_time (fp, extremes_stddev (&op->extremes, op->tally.requests,
+                                   op->tally.latency_ns));
+  fputc ('\n', fp);
+}
+
+static void
+write_latencies (FILE *fp, const struct recorder_totals *layer)
+{
+  if (!had_any (layer, had_success))
+    return;
+  fprintf (fp, "\nlatency      mean      min      p50      p90      p99"
+               "    p99.9      max   stddev\n");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (!had_success (layer, op))
+      continue;
+    fprintf (fp, "%-8s", op_name (op));
+    write_latency (fp, &layer->ops[op]);
+  }
+}
+
+/* Requests in flight. */
+
+static void
+write_in_flight (FILE *fp, const struct recorder_totals *layer)
+{
+  if (layer->time.most_in_flight == 0)
+    return;
+  fprintf (fp, "\nin flight    mean     most\n%-8s%9.2f%9u\n", "all",
+           layer_mean_in_flight (layer), layer->time.most_in_flight);
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (layer->time.op_most_in_flight[op])
+      fprintf (fp, "%-8s%9.2f%9u\n", op_name (op),
+               op_mean_in_flight (layer, op),
+               layer->time.op_most_in_flight[op]);
+  }
+}
+
+/* Latency by requests in flight.  With never more than one there is
+ * nothing to compare.
+ */
+
+static void
+set_depth_label (char label[16], unsigned class)
+{
+  const unsigned from = depth_class_from (class);
+  const unsigned to = depth_class_from (class + 1) - 1;
+
+  if (class == DEPTH_CLASSES - 1)
+    snprintf (label, 16, ">%u", from - 1);
+  else if (from == to)
+    snprintf (label, 16, "%u", from);
+  else
+    snprintf (label, 16, "%u-%u", from, to);
+}
+
+static void
+write_depths (FILE *fp, const struct recorder_totals *layer)
+{
+  char label[16], mean[NUM2STR_LEN];
+
+  if (layer->time.most_in_flight < 2)
+    return;
+  fprintf (fp, "\nmean latency by requests in flight at the begin\n%8s", "");
+  for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
+    set_depth_label (label, i);
+    fprintf (fp, "%9s", label);
+  }
+  fputc ('\n', fp);
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (!had_success (layer, op))
+      continue;
+    fprintf (fp, "%-8s", op_name (op));
+    for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
+      const struct depth_class *class = &layer->time.depths[op][i];
+
+      fprintf (fp, "%9s", class->requests == 0 ? "-"
+               : num2str (mean, (double) class->latency_ns
+                          / (double) class->requests, NUM_TIME));
+    }
+    fputc ('\n', fp);
+  }
+}
+
+/* A breakdown: classes ranked by requests, as far as they are needed to
+ * reach the threshold, and the rest in one row.
+ */
+
+struct class {
+  char label[64];
+  unsigned order;               /* of classes that weigh the same */
+  uint64_t requests;
+  uint64_t bytes, latency_ns;   /* of sizes */
+  uint64_t lengths;             /* of alignments, beside the offsets */
+};
+
+struct breakdown {
+  struct class classes[OFFSET_ALIGNMENTS];
+  unsigned nr;
+  struct class rest;
+};
+
+static uint64_t
+weight (const struct class *class)
+{
+  return class->requests + class->lengths;
+}
+
+static int
+by_weight (const void *a, const void *b)
+{
+  const struct class *x = a, *y = b;
+
+  if (weight (x) != weight (y))
+    return weight (x) < weight (y) ? 1 : -1;
+  return x->order < y->order ? -1 : 1;
+}
+
+static void
+class_add (struct class *sum, const struct class *part)
+{
+  sum->requests += part->requests;
+  sum->bytes += part->bytes;
+  sum->latency_ns += part->latency_ns;
+  sum->lengths += part->lengths;
+}
+
+/* Rank the classes and move those that are not shown into the rest. */
+static void
+cut (struct breakdown *breakdown, uint64_t threshold)
+{
+  struct class all = { .requests = 0 };
+  unsigned __int128 shown = 0;
+  unsigned i;
+
+  qsort (breakdown->classes, breakdown->nr, sizeof breakdown->classes[0],
+         by_weight);
+  for (i = 0; i < breakdown->nr; i++)
+    class_add (&all, &breakdown->classes[i]);
+  for (i = 0; i < breakdown->nr
+         && shown * 100000 < (unsigned __int128) weight (&all) * threshold;
+       i++)
+    shown += weight (&breakdown->classes[i]);
+  if (i + 1 == breakdown->nr)
+    i++;                        /* the rest is one class: name it */
+  for (unsigned rest = i; rest < breakdown->nr; rest++)
+    class_add (&breakdown->rest, &breakdown->classes[rest]);
+  snprintf (breakdown->rest.label, sizeof breakdown->rest.label,
+            "%u others", breakdown->nr - i);
+  breakdown->nr = i;
+}
+
+/* The values from low to high, and low with a unit. */
+static void
+set_label (struct class *class, uint64_t low, uint64_t high)
+{
+  char unit[NUM2STR_LEN], range[48];
+
+  if (low == high)
+    snprintf (range, sizeof range, "%" PRIu64, low);
+  else
+    snprintf (range, sizeof range, "%" PRIu64 "-%" PRIu64, low, high);
+  if (low < 1024)
+    snprintf (class->label, sizeof class->label, "%s B", range);
+  else
+    snprintf (class->label, sizeof class->label, "%s (%s)", range,
+              num2str (unit, (double) low, NUM_BYTES));
+}
+
+/* Sizes. */
+
+static void
+break_down_sizes (struct breakdown *breakdown, const struct tally *tally)
+{
+  for (unsigned k = 0; k < SIZE_CLASSES; k++) {
+    const struct size_class *size = &tally->sizes[k];
+    const uint64_t low = k ? UINT64_C (1) << (k - 1) : 0;
+    const uint64_t high = k ? 2 * low - 1 : 0;
+    struct class *class = &breakdown->classes[breakdown->nr];
+
+    if (size->requests == 0)
+      continue;
+    class->order = breakdown->nr++;
+    class->requests = size->requests;
+    class->bytes = size->bytes;
+    class->latency_ns = size->latency_ns;
+    /* None is smaller than low, so all are low if that is their mean. */
+    set_label (class, low, size->bytes == low * size->requests ? low : high);
+  }
+}
+
+static void
+write_bar (FILE *fp, double share)
+{
+  const int width = 9;
+  const int length = (int) (share / 100 * width + 0.5);
+
+  fprintf (fp, "%s%.*s\n", length ? " " : "", length, "#########");
+}
+
+static void
+write_size (FILE *fp, const struct class *class, uint64_t requests)
+{
+  const double share = percent (class->requests, requests);
+  char bytes[NUM2STR_LEN], latency[NUM2STR_LEN];
+
+  fprintf (fp, "  %-32s%10" PRIu64 "%6.1f%% %9s %8s", class->label,
+           class->requests, share,
+           num2str (bytes, (double) class->bytes, NUM_BYTES),
+           num2str (latency,
+                    (double) class->latency_ns / (double) class->requests,
+                    NUM_TIME));
+  write_bar (fp, share);
+}
+
+static bool
+has_sizes (const struct recorder_totals *layer, enum op op)
+{
+  return op_kind (op) != KIND_NONE && had_success (layer, op);
+}
+
+static void
+write_sizes (FILE *fp, const struct recorder_totals *layer,
+             uint64_t threshold)
+{
+  if (threshold == 0 || !had_any (layer, has_sizes))
+    return;
+  fprintf (fp, "\n%-34s%10s%7s %9s %8s\n", "sizes", "requests", "%", "bytes",
+           "latency");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct tally *tally = &layer->ops[op].tally;
+    struct breakdown breakdown = { .nr = 0 };
+
+    if (!has_sizes (layer, op))
+      continue;
+    break_down_sizes (&breakdown, tally);
+    cut (&breakdown, threshold);
+    fprintf (fp, "%s\n", op_name (op));
+    for (unsigned i = 0; i < breakdown.nr; i++)
+      write_size (fp, &breakdown.classes[i], tally->requests);
+    if (breakdown.rest.requests)
+      write_size (fp, &breakdown.rest, tally->requests);
+  }
+}
+
+/* Alignment. */
+
+static void
+break_down_alignment (struct breakdown *breakdown, const struct tally *tally)
+{
+  for (unsigned k = 0; k < OFFSET_ALIGNMENTS; k++) {
+    const unsigned length_k = k == OFFSET_ALIGNMENTS - 1
+      ? LENGTH_ALIGNMENTS - 1 : k;
+    const bool has_length = k < LENGTH_ALIGNMENTS - 1
+      || k == OFFSET_ALIGNMENTS - 1;
+    const uint64_t lengths = has_length
+      ? tally->length_alignment[length_k] : 0;
+    struct class *class = &breakdown->classes[breakdown->nr];
+
+    if (tally->offset_alignment[k] + lengths == 0)
+      continue;
+    class->order = breakdown->nr++;
+    class->requests = tally->offset_alignment[k];
+    class->lengths = lengths;
+    if (k == OFFSET_ALIGNMENTS - 1)
+      snprintf (class->label, sizeof class->label, "0, aligned to everything");
+    else
+      set_label (class, UINT64_C (1) << k, UINT64_C (1) << k);
+  }
+}
+
+static void
+write_alignment (FILE *fp, const struct class *class, uint64_t requests)
+{
+  fprintf (fp, "  %-30s%10" PRIu64 "%6.1f%%%10" PRIu64 "%6.1f%%\n",
+           class->label, class->requests, percent (class->requests, requests),
+           class->lengths, percent (class->lengths, requests));
+}
+
+static void
+write_alignments (FILE *fp, const struct recorder_totals *layer,
+                  uint64_t threshold)
+{
+  if (threshold == 0 || !had_any (layer, has_sizes))
+    return;
+  fprintf (fp, "\n%-32s%10s%7s%10s%7s\n", "aligned to, and not to twice that",
+           "offsets", "%", "lengths", "%");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct tally *tally = &layer->ops[op].tally;
+    struct breakdown breakdown = { .nr = 0 };
+
+    if (!has_sizes (layer, op))
+      continue;
+    break_down_alignment (&breakdown, tally);
+    cut (&breakdown, threshold);
+    fprintf (fp, "%s\n", op_name (op));
+    for (unsigned i = 0; i < breakdown.nr; i++)
+      write_alignment (fp, &breakdown.classes[i], tally->requests);
+    if (weight (&breakdown.rest))
+      write_alignment (fp, &breakdown.rest, tally->requests);
+  }
+}
+
+/* Block fit. */
+
+static void
+write_block_fit (FILE *fp, const struct recorder_totals *layer,
+                 uint64_t block)
+{
+  char size[NUM2STR_LEN];
+
+  if (block == 0 || !had_any (layer, has_sizes))
+    return;
+  fprintf (fp, "\nblock fit, blocks of %" PRIu64 " bytes (%s)\n"
+           "%-8s%10s%10s%12s%10s%10s%10s%10s\n",
+           block, num2str (size, (double) block, NUM_BYTES),
+           "", "aligned", "smaller", "blocks each", "touch 1", "2", "3",
+           "more");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct tally *tally = &layer->ops[op].tally;
+
+    if (!has_sizes (layer, op))
+      continue;
+    fprintf (fp, "%-8s%10" PRIu64 "%10" PRIu64 "%12.2f", op_name (op),
+             tally->blocks.aligned, tally->blocks.smaller,
+             (double) tally->blocks.touched / (double) tally->requests);
+    for (unsigned i = 0; i < BLOCKS_TOUCHED; i++)
+      fprintf (fp, "%10" PRIu64, tally->blocks.by_touched[i]);
+    fputc ('\n', fp);
+  }
+}
+
+/* What kind of requests they were. */
+
+static bool
+has_kinds (const struct recorder_totals *layer, enum op op)
+{
+  return has_sizes (layer, op)
+    || layer->ops[op].tally.fast_zero_refused.requests;
+}
+
+static void
+write_kind (FILE *fp, const struct recorder_totals *layer, enum op op,
+            bool zero)
+{
+  const struct tally *tally = &layer->ops[op].tally;
+  char zeros[NUM2STR_LEN];
+
+  fprintf (fp, "%-8s%10.1f%%", op_name (op),
+           percent (layer->time.sequential[op], tally->requests));
+  fprintf (fp, "%9" PRIu64 "%10" PRIu64 "%11" PRIu64 "%10" PRIu64
+           "%9" PRIu64,
+           tally->flags[FLAG_FUA], tally->flags[FLAG_MAY_TRIM],
+           tally->flags[FLAG_FAST_ZERO], tally->fast_zero_refused.requests,
+           tally->flags[FLAG_REQ_ONE]);
+  if (zero && op == OP_WRITE)
+    fprintf (fp, "%11s", num2str (zeros, (double) tally->zero_bytes,
+                                  NUM_BYTES));
+  fputc ('\n', fp);
+}
+
+static void
+write_kinds (FILE *fp, const struct recorder_totals *layer, bool zero)
+{
+  if (!had_any (layer, has_kinds))
+    return;
+  fprintf (fp, "\nrequests sequential      FUA  may-trim  fast-zero"
+               "   refused  one-ext%s\n", zero ? " zeros sent" : "");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (has_kinds (layer, op))
+      write_kind (fp, layer, op, zero);
+  }
+}
+
+/* Failures. */
+
+static bool
+had_failure (const struct recorder_totals *layer, enum op op)
+{
+  return failures_total (&layer->ops[op].failures).requests > 0;
+}
+
+static void
+write_failure (FILE *fp, enum op op, const struct failure *failure)
+{
+  char mean[NUM2STR_LEN], longest[NUM2STR_LEN], name[ERRNO_NAME_LEN];
+  const char *text = failure->error == FAILURE_OTHER
+    ? "" : strerror ((int) failure->error);
+
+  fprintf (fp, "%-8s%-13s%-27.26s%10" PRIu64 "%10s%10s\n", op_name (op),
+           errno_name (name, failure->error), text, failure->requests,
+           num2str (mean, (double) failure->ns / (double) failure->requests,
+                    NUM_TIME),
+           num2str (longest, (double) failure->longest_ns, NUM_TIME));
+}
+
+static void
+write_failures (FILE *fp, const struct recorder_totals *layer)
+{
+  if (!had_any (layer, had_failure))
+    return;
+  fprintf (fp, "\n%-48s%10s%10s%10s\n", "failures", "requests", "mean",
+           "longest");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct failure *failure = layer->ops[op].failures.by_errno;
+
+    for (unsigned i = 0; i < MAX_FAILURES; i++) {
+      if (failure[i].requests)
+        write_failure (fp, op, &failure[i]);
+    }
+  }
+}
+
+/* The slowest requests.  Three of each operation tell what there is to
+ * see; the JSON report has them all.
+ */
+#define SLOWEST_SHOWN 3
+
+static bool
+has_slowest (const struct recorder_totals *layer, enum op op)
+{
+  return layer->ops[op].extremes.slowest[0].latency_ns > 0;
+}
+
+static void
+write_slow (FILE *fp, enum op op, const struct slow_request *slow,
+            uint64_t start)
+{
+  char size[NUM2STR_LEN], latency[NUM2STR_LEN], when[NUM2STR_LEN];
+
+  fprintf (fp, "%-8s%12s", op_name (op),
+           num2str (latency, (double) slow->latency_ns, NUM_TIME));
+  if (op_kind (op) == KIND_NONE)
+    fprintf (fp, "%34s", "");
+  else
+    fprintf (fp, "%12s%22" PRIu64,
+             num2str (size, (double) slow->count, NUM_BYTES), slow->offset);
+  fprintf (fp, "%16s\n",
+           seconds2str (when, (double) clock_since (start, slow->begin)));
+}
+
+static void
+write_slowest (FILE *fp, const struct recorder_totals *layer,
+               uint64_t start)
+{
+  if (!had_any (layer, has_slowest))
+    return;
+  fprintf (fp, "\n%-8s%12s%12s%22s%16s\n", "slowest", "latency", "size",
+           "offset", "begun after");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct slow_request *slowest = layer->ops[op].extremes.slowest;
+
+    for (unsigned i = 0; i < SLOWEST_SHOWN && slowest[i].latency_ns; i++)
+      write_slow (fp, op, &slowest[i], start);
+  }
+}
+
+/* Connections. */
+
+static void
+write_opens (FILE *fp, const struct opens *opens)
+{
+  const uint64_t attempts = opens->opened + opens->failed;
+  char mean[NUM2STR_LEN], longest[NUM2STR_LEN];
+
+  fprintf (fp, "%8" PRIu64 "%8" PRIu64 "%12s%12s", opens->opened,
+           opens->failed,
+           num2str (mean, (double) opens->ns / (double) attempts, NUM_TIME),
+           num2str (longest, (double) opens->longest_ns, NUM_TIME));
+}
+
+/* A name that a client chose, made fit for a terminal and a column. */
+static void
+write_export_name (FILE *fp, const char *name)
+{
+  enum { WIDTH = 28 };
+  char buf[WIDTH + 1];
+  size_t i;
+
+  for (i = 0; i < WIDTH && name[i]; i++)
+    buf[i] = name[i] >= ' ' && name[i] < 0x7f ? name[i] : '?';
+  buf[i] = '\0';
+  fprintf (fp, "  %-*s", WIDTH, i ? buf : "(default export)");
+}
+
+static void
+write_connections (FILE *fp, const struct connections_totals *totals)
+{
+  if (totals->all.opened + totals->all.failed == 0)
+    return;
+  fprintf (fp, "\n%-30s%8s%8s%12s%12s%9s\n%-30s", "connections", "opened",
+           "failed", "mean open", "longest", "at once", "all");
+  write_opens (fp, &totals->all);
+  fprintf (fp, "%9" PRIu64 "\n", totals->most);
+  if (totals->nr_exports < 2)
+    return;
+  for (unsigned i = 0; i < totals->nr_exports; i++) {
+    write_export_name (fp, totals->exports[i].name);
+    write_opens (fp, &totals->exports[i].opens);
+    fputc ('\n', fp);
+  }
+}
+
+void
+tables_write (FILE *fp, const struct recorder_totals *layer,
+              const struct snapshot *snapshot)
+{
+  write_latencies (fp, layer);
+  write_in_flight (fp, layer);
+  write_depths (fp, layer);
+  write_sizes (fp, layer, snapshot->threshold);
+  write_alignments (fp, layer, snapshot->threshold);
+  write_block_fit (fp, layer, snapshot->block);
+  write_kinds (fp, layer, snapshot->zero);
+  write_failures (fp, layer);
+  write_slowest (fp, layer, snapshot->start);
+  write_connections (fp, &layer->connections);
+}
+
+void
+amplification_write (FILE *fp, const struct recorder_totals *upper,
+                     const struct recorder_totals *lower)
+{
+  fprintf (fp, "\nfor each of the layer above  requests     bytes\n");
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct tally *above = &upper->ops[op].tally;
+    const struct tally *below = &lower->ops[op].tally;
+
+    if (above->requests == 0)
+      continue;
+    fprintf (fp, "%-28s%9.3f", op_name (op),
+             (double) below->requests / (double) above->requests);
+    if (above->bytes)
+      fprintf (fp, "%10.3f", (double) below->bytes / (double) above->bytes);
+    fputc ('\n', fp);
+  }
+}
