@@ -1,0 +1,81 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <stdbool.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "utf8.h"
+
+static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
+#define REPLACEMENT_LEN (sizeof replacement - 1)
+
+/* How many bytes the lead wants after it, or -1 where it is no lead. */
+static int
+followers (unsigned char lead)
+{
+  if (lead < 0x80)
+    return 0;
+  if (lead >= 0xc2 && lead <= 0xdf)
+    return 1;
+  if (lead >= 0xe0 && lead <= 0xef)
+    return 2;
+  if (lead >= 0xf0 && lead <= 0xf4)
+    return 3;
+  return -1;
+}
+
+/* Whether the byte may come second.  Some leads leave it less choice: the
+ * rest would be a longer form than needed, a surrogate, or more than
+ * U+10FFFF.
+ */
+static bool
+is_second (unsigned char lead, unsigned char byte)
+{
+  const unsigned char low = lead == 0xe0 ? 0xa0 : lead == 0xf0 ? 0x90 : 0x80;
+  const unsigned char high = lead == 0xed ? 0x9f : lead == 0xf4 ? 0x8f : 0xbf;
+
+  return byte >= low && byte <= high;
+}
+
+/* The length of the character at s, which is no empty string, or else of
+ * the bad sequence there: as much as could have begun a character.
+ */
+static size_t
+next (const char *s, bool *good)
+{
+  const unsigned char *bytes = (const unsigned char *) s;
+  const int wanted = followers (bytes[0]);
+  int found = 0;
+
+  while (found < wanted
+         && (found == 0 ? is_second (bytes[0], bytes[1])
+                        : (bytes[found + 1] & 0xc0) == 0x80))
+    found++;
+  *good = found == wanted;
+  return 1 + (size_t) found;
+}
+
+char *
+utf8_clean (const char *s)
+{
+  char *clean = malloc (REPLACEMENT_LEN * strlen (s) + 1);
+  char *to = clean;
+  size_t length;
+  bool good;
+
+  if (clean == NULL)
+    return NULL;
+  for (; *s; s += length) {
+    length = next (s, &good);
+    to = good ? mempcpy (to, s, length)
+              : mempcpy (to, replacement, REPLACEMENT_LEN);
+  }
+  *to = '\0';
+  return clean;
+}
