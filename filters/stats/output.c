@@ -24,12 +24,14 @@ enum destination {
   TO_SYSLOG,                    /* standard error leads nowhere */
   TO_FILE,                      /* regular: replace or append */
   TO_DEVICE,                    /* written straight through */
-  TO_FIFO,                      /* the same, opened for each report */
+  TO_FIFO,                      /* the same, opened when there is a report */
 };
 
 struct output {
   enum destination to;
-  bool append;
+  enum output_mode mode;
+  bool begun;                   /* a report of ours is in the file */
+  bool failing;                 /* the last report was lost, and that told */
   output_error_fn error;
   struct stat stderr_was;       /* before the server forked */
   char *path;                   /* without symbolic links; NULL for stderr */
@@ -90,21 +92,33 @@ open_descriptor (struct output *output, int fd)
   return output->fd == -1 ? -1 : 0;
 }
 
+/* In a directory like /tmp, Linux may refuse O_CREAT for a file of another
+ * user that it would open.
+ */
+static int
+open_or_create (const char *path)
+{
+  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY;
+  int fd = open (path, flags);
+
+  if (fd == -1 && errno == ENOENT)
+    fd = open (path, flags | O_CREAT, 0666);
+  return fd;
+}
+
 /* What kind of file is there, if any?  Opening a FIFO would wait for its
  * reader, so it is only looked at.
  */
 static int
 open_file (struct output *output, const char *path)
 {
-  const int flags = O_WRONLY | O_CLOEXEC | O_NOCTTY
-    | (output->append ? O_APPEND : 0);
   struct stat st;
 
   if (stat (path, &st) == 0 && S_ISFIFO (st.st_mode)) {
     output->to = TO_FIFO;
     return access (path, W_OK);
   }
-  output->fd = open (path, flags | O_CREAT, 0666);
+  output->fd = open_or_create (path);
   if (output->fd == -1 || fstat (output->fd, &st) == -1)
     return -1;
   output->to = S_ISREG (st.st_mode) ? TO_FILE : TO_DEVICE;
@@ -135,7 +149,8 @@ open_path (struct output *output, const char *path)
 }
 
 struct output *
-output_open (const char *path, bool append, output_error_fn error)
+output_open (const char *path, enum output_mode mode,
+             output_error_fn error)
 {
   struct output *output = calloc (1, sizeof *output);
 
@@ -143,7 +158,7 @@ output_open (const char *path, bool append, output_error_fn error)
     error ("statsfile: %s", strerror (errno));
     return NULL;
   }
-  output->append = append;
+  output->mode = mode;
   output->error = error;
   output->fd = -1;
   if (open_path (output, path) == -1) {
@@ -176,6 +191,12 @@ output_after_fork (struct output *output)
     output->to = TO_SYSLOG;
 }
 
+bool
+output_is_syslog (const struct output *output)
+{
+  return output->to == TO_SYSLOG;
+}
+
 const char *
 output_name (const struct output *output)
 {
@@ -189,9 +210,20 @@ output_name (const struct output *output)
 static int
 failed (struct output *output, const char *what)
 {
-  output->error ("statsfile=%s: the report is lost: cannot %s: %s",
-                 output_name (output), what, strerror (errno));
+  if (!output->failing)
+    output->error ("statsfile=%s: the report is lost: cannot %s: %s",
+                   output_name (output), what, strerror (errno));
+  output->failing = true;
   return -1;
+}
+
+void
+output_lost (struct output *output, bool last)
+{
+  if (last)
+    output->failing = false;
+  errno = ENOMEM;
+  failed (output, "find memory for it");
 }
 
 /* Wait until fd takes more.  A descriptor that we did not open may be
@@ -246,20 +278,23 @@ write_syslog (const char *report, size_t size)
   return 0;
 }
 
+/* Only a reader makes it possible to open it.  It stays open, since the
+ * reader would take a close for the end; when the reader goes, the next
+ * one is looked for.
+ */
 static int
 write_fifo (struct output *output, const char *report, size_t size)
 {
-  int fd = open (output->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  int r;
-
-  if (fd == -1)
+  if (output->fd == -1)
+    output->fd = open (output->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
+  if (output->fd == -1)
     return failed (output, errno == ENXIO ? "find a reader" : "open it");
-  r = write_all (fd, report, size);
-  if (r == -1)
-    failed (output, "write");
-  if (close (fd) == -1 && r == 0)
-    r = failed (output, "close");
-  return r;
+  if (write_all (output->fd, report, size) == 0)
+    return 0;
+  failed (output, "write");
+  close (output->fd);
+  output->fd = -1;
+  return -1;
 }
 
 /* The file that was opened at the start may have been moved away or
@@ -274,7 +309,7 @@ reopen_removed (struct output *output)
   if (fstat (output->fd, &st) == 0 && stat (output->path, &now) == 0
       && st.st_dev == now.st_dev && st.st_ino == now.st_ino)
     return 0;
-  fd = open (output->path, O_WRONLY | O_APPEND | O_CREAT | O_CLOEXEC, 0666);
+  fd = open_or_create (output->path);
   if (fd == -1)
     return -1;
   close (output->fd);
@@ -330,8 +365,7 @@ overwrite_file (struct output *output, const char *report, size_t size)
     errno = ENOENT;
     return failed (output, "find it, it was removed");
   }
-  if (ftruncate (output->fd, 0) == -1
-      || lseek (output->fd, 0, SEEK_SET) == -1)
+  if (ftruncate (output->fd, 0) == -1)
     return failed (output, "empty it");
   if (write_all (output->fd, report, size) == -1)
     return failed (output, "write");
@@ -399,25 +433,56 @@ replace_file (struct output *output, const char *report, size_t size)
   return failed (output, what);
 }
 
-int
-output_write (struct output *output, const char *report, size_t size)
+static int
+write_file (struct output *output, const char *report, size_t size)
+{
+  int r;
+
+  if (output->mode == OUTPUT_APPEND
+      || (output->mode == OUTPUT_NEW && output->begun))
+    r = append_file (output, report, size);
+  else
+    r = replace_file (output, report, size);
+  if (r == 0)
+    output->begun = true;
+  return r;
+}
+
+static int
+write_descriptor (struct output *output, int fd, const char *report,
+                  size_t size)
+{
+  return write_all (fd, report, size) == 0 ? 0 : failed (output, "write");
+}
+
+static int
+write_to (struct output *output, const char *report, size_t size)
 {
   switch (output->to) {
   case TO_STDERR:
-    if (write_all (STDERR_FILENO, report, size) == -1)
-      return failed (output, "write");
-    return 0;
+    return write_descriptor (output, STDERR_FILENO, report, size);
   case TO_DEVICE:
-    if (write_all (output->fd, report, size) == -1)
-      return failed (output, "write");
-    return 0;
+    return write_descriptor (output, output->fd, report, size);
   case TO_SYSLOG:
     return write_syslog (report, size);
   case TO_FIFO:
     return write_fifo (output, report, size);
   case TO_FILE:
-    return output->append ? append_file (output, report, size)
-                          : replace_file (output, report, size);
+    return write_file (output, report, size);
   }
   return -1;
+}
+
+int
+output_write (struct output *output, const char *report, size_t size,
+              bool last)
+{
+  int r;
+
+  if (last)
+    output->failing = false;
+  r = write_to (output, report, size);
+  if (r == 0)
+    output->failing = false;
+  return r;
 }

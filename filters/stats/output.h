@@ -14,6 +14,14 @@
 
 struct output;
 
+/* What becomes of a regular file. */
+enum output_mode {
+  OUTPUT_NEW,                   /* the first report replaces what it holds,
+                                   further ones are added to it */
+  OUTPUT_LATEST,                /* each report replaces what it holds */
+  OUTPUT_APPEND,                /* each report is added to what it holds */
+};
+
 /* How an output tells an error: printf-like, one line without newline. */
 typedef void (*output_error_fn) (const char *fmt, ...)
   __attribute__ ((format (printf, 1, 2)));
@@ -22,10 +30,9 @@ typedef void (*output_error_fn) (const char *fmt, ...)
  * standard error.  Call it while errors still reach the user.  A file is
  * opened, and created where it is not there, so that one that cannot be
  * written is told now; what it holds stays until a report is complete.
- * append: add reports to the file instead of replacing what it holds.
  * Returns NULL after telling the error.
  */
-extern struct output *output_open (const char *path, bool append,
+extern struct output *output_open (const char *path, enum output_mode mode,
                                    output_error_fn error);
 extern void output_close (struct output *output);
 
@@ -33,14 +40,19 @@ extern void output_close (struct output *output);
  * before, text goes to the system log.
  */
 extern void output_after_fork (struct output *output);
+extern bool output_is_syslog (const struct output *output);
 
 /* Write one report.  A regular file is replaced in one step by a complete
- * one, or gets the report in one write where it is appended to; a report
- * that cannot be written whole leaves the file as it was.  Returns 0, or
- * -1 after telling the error.  One thread at a time.
+ * one, or gets the report in one write where it is added to; a report that
+ * cannot be written whole leaves the file as it was.  Returns 0, or -1
+ * after telling the error; of reports that fail one after the other only
+ * the first does, and the last.  One thread at a time.
  */
 extern int output_write (struct output *output, const char *report,
-                         size_t size);
+                         size_t size, bool last);
+
+/* There was no memory for a report; tell that as a lost write is told. */
+extern void output_lost (struct output *output, bool last);
 
 /* A word or two for debug messages: where reports go. */
 extern const char *output_name (const struct output *output);

@@ -1,0 +1,98 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <signal.h>
+
+#include "clock.h"
+#include "ticker.h"
+
+static bool
+wait_until (struct ticker *ticker, uint64_t when)
+{
+  const struct timespec ts = {
+    .tv_sec = (time_t) (when / NS_PER_S), .tv_nsec = (long) (when % NS_PER_S),
+  };
+  bool stop;
+  int r = 0;
+
+  pthread_mutex_lock (&ticker->lock);
+  while (!ticker->stop && r != ETIMEDOUT)
+    r = pthread_cond_timedwait (&ticker->stopped, &ticker->lock, &ts);
+  stop = ticker->stop;
+  pthread_mutex_unlock (&ticker->lock);
+  return !stop;
+}
+
+/* The times are multiples of the period from the start, so they do not
+ * drift.
+ */
+static void *
+run (void *vp)
+{
+  struct ticker *ticker = vp;
+  uint64_t next = clock_now () + ticker->period_ns;
+  uint64_t now;
+
+  while (wait_until (ticker, next)) {
+    ticker->tick (ticker->opaque);
+    now = clock_now ();
+    next += ticker->period_ns;
+    if (next < now)
+      next += (now - next) / ticker->period_ns * ticker->period_ns;
+  }
+  return NULL;
+}
+
+static int
+start_thread (struct ticker *ticker)
+{
+  sigset_t all, old;
+  int r;
+
+  sigfillset (&all);
+  pthread_sigmask (SIG_SETMASK, &all, &old);
+  r = pthread_create (&ticker->thread, NULL, run, ticker);
+  pthread_sigmask (SIG_SETMASK, &old, NULL);
+  return r;
+}
+
+int
+ticker_start (struct ticker *ticker, uint64_t period_ns,
+              void (*tick) (void *opaque), void *opaque)
+{
+  pthread_condattr_t attr;
+  int r;
+
+  *ticker = (struct ticker) {
+    .tick = tick, .opaque = opaque, .period_ns = period_ns,
+  };
+  pthread_condattr_init (&attr);
+  pthread_condattr_setclock (&attr, CLOCK_MONOTONIC);
+  pthread_cond_init (&ticker->stopped, &attr);
+  pthread_condattr_destroy (&attr);
+  pthread_mutex_init (&ticker->lock, NULL);
+  r = start_thread (ticker);
+  if (r != 0) {
+    pthread_cond_destroy (&ticker->stopped);
+    pthread_mutex_destroy (&ticker->lock);
+  }
+  return r;
+}
+
+void
+ticker_stop (struct ticker *ticker)
+{
+  pthread_mutex_lock (&ticker->lock);
+  ticker->stop = true;
+  pthread_cond_signal (&ticker->stopped);
+  pthread_mutex_unlock (&ticker->lock);
+  pthread_join (ticker->thread, NULL);
+  pthread_cond_destroy (&ticker->stopped);
+  pthread_mutex_destroy (&ticker->lock);
+}
