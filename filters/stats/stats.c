@@ -20,17 +20,20 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <strings.h>
 #include <unistd.h>
 
 #include <nbdkit-filter.h>
 
 #include "clock.h"
 #include "ops.h"
-#include "output.h"
+#include "parse.h"
 #include "recorder.h"
-#include "report.h"
-#include "snapshot.h"
+#include "reporting.h"
+#include "zero.h"
+
+/* The bounds of statsinterval. */
+#define MIN_INTERVAL_NS (NS_PER_S / 100)
+#define MAX_INTERVAL_NS (NS_PER_S * 86400 * 365)
 
 /* A place in the stack of filters. */
 struct layer {
@@ -39,14 +42,21 @@ struct layer {
   struct layer *next;           /* the next one farther from the client */
 };
 
-static char *statsfile;         /* absolute, or NULL for standard error */
-static bool statsappend;
+/* A client's connection, as one layer sees it: what nbdkit calls a handle. */
+struct connection {
+  struct layer *layer;
+  struct sequence streams[NR_OPS];
+};
+
+static char *statsfile;
+static struct report_options options = {
+  .threshold = 95000, .nbdkit_version = NBDKIT_VERSION_STRING,
+};
 
 static unsigned loaded;         /* how many times we are in the stack */
-static struct output *output;
+static struct reporting *reporting;
 static struct layer *layers;    /* nearest the client first */
-static struct snapshot snapshot;
-static bool reported;
+static struct layer *spare;     /* made ready, and not yet in their place */
 
 /* -D stats.report=1: say what happens with the report at exit. */
 NBDKIT_DLL_PUBLIC int stats_debug_report;
@@ -58,16 +68,15 @@ stats_load (void)
 }
 
 static void
-free_layers (void)
+free_layers (struct layer *layer)
 {
-  struct layer *layer, *next;
+  struct layer *next;
 
-  for (layer = layers; layer; layer = next) {
+  for (; layer; layer = next) {
     next = layer->next;
     recorder_free (layer->recorder);
     free (layer);
   }
-  layers = NULL;
 }
 
 static void
@@ -75,31 +84,13 @@ stats_unload (void)
 {
   if (--loaded > 0)
     return;
-  free_layers ();
-  free (snapshot.layers);
-  output_close (output);
+  free_layers (layers);
+  free_layers (spare);
+  reporting_free (reporting);
   free (statsfile);
 }
 
 /* Parameters. */
-
-static int
-parse_bool (const char *key, const char *value)
-{
-  static const char *const words[][2] = {
-    { "false", "true" }, { "no", "yes" }, { "off", "on" },
-    { "0", "1" }, { "f", "t" }, { "n", "y" },
-  };
-
-  for (size_t i = 0; i < sizeof words / sizeof words[0]; i++) {
-    for (int truth = 0; truth <= 1; truth++) {
-      if (strcasecmp (value, words[i][truth]) == 0)
-        return truth;
-    }
-  }
-  nbdkit_error ("%s=%s: must be true or false", key, value);
-  return -1;
-}
 
 static int
 config_file (const char *key, const char *value)
@@ -107,25 +98,78 @@ config_file (const char *key, const char *value)
   (void) key;
   if (strcmp (value, "-") == 0)
     return 0;
-  statsfile = nbdkit_absolute_path (value);
+  options.file = statsfile = nbdkit_absolute_path (value);
   return statsfile ? 0 : -1;
-}
-
-static int
-config_append (const char *key, const char *value)
-{
-  int r = parse_bool (key, value);
-
-  statsappend = r == 1;
-  return r == -1 ? -1 : 0;
 }
 
 static int
 config_format (const char *key, const char *value)
 {
-  if (strcmp (value, "text") == 0)
+  static const char *const formats[] = {
+    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json",
+    [FORMAT_PROMETHEUS] = "prometheus",
+  };
+
+  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
+    if (strcmp (value, formats[i]) == 0) {
+      options.format = i;
+      return 0;
+    }
+  }
+  nbdkit_error ("%s=%s: must be text, json or prometheus", key, value);
+  return -1;
+}
+
+static int
+config_bool (const char *key, const char *value, bool *result)
+{
+  if (parse_bool (value, result) == 0)
     return 0;
-  nbdkit_error ("%s=%s: unknown format, must be text", key, value);
+  nbdkit_error ("%s=%s: must be true or false", key, value);
+  return -1;
+}
+
+static int
+config_append (const char *key, const char *value)
+{
+  return config_bool (key, value, &options.append);
+}
+
+static int
+config_zero (const char *key, const char *value)
+{
+  return config_bool (key, value, &options.zero);
+}
+
+static int
+config_interval (const char *key, const char *value)
+{
+  if (parse_decimal (value, NS_PER_S, &options.interval_ns) == 0
+      && options.interval_ns >= MIN_INTERVAL_NS
+      && options.interval_ns <= MAX_INTERVAL_NS)
+    return 0;
+  nbdkit_error ("%s=%s: must be a number of seconds, from 0.01 to a year",
+                key, value);
+  return -1;
+}
+
+static int
+config_threshold (const char *key, const char *value)
+{
+  if (parse_decimal (value, 1000, &options.threshold) == 0
+      && options.threshold <= 100000)
+    return 0;
+  nbdkit_error ("%s=%s: must be a percentage from 0 to 100", key, value);
+  return -1;
+}
+
+static int
+config_block (const char *key, const char *value)
+{
+  if (parse_size (value, &options.block) == 0 && options.block > 0)
+    return 0;
+  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K",
+                key, value);
   return -1;
 }
 
@@ -134,9 +178,13 @@ static struct parameter {
   int (*config) (const char *key, const char *value);
   bool given;
 } parameters[] = {
-  { .key = "statsfile",   .config = config_file },
-  { .key = "statsappend", .config = config_append },
-  { .key = "statsformat", .config = config_format },
+  { .key = "statsfile",      .config = config_file },
+  { .key = "statsappend",    .config = config_append },
+  { .key = "statsformat",    .config = config_format },
+  { .key = "statsinterval",  .config = config_interval },
+  { .key = "statsthreshold", .config = config_threshold },
+  { .key = "statsblock",     .config = config_block },
+  { .key = "statszero",      .config = config_zero },
 };
 
 static int
@@ -162,12 +210,31 @@ stats_config (nbdkit_next_config *next, nbdkit_backend *nxdata,
   return p->config (key, value);
 }
 
+static int
+stats_config_complete (nbdkit_next_config_complete *next,
+                       nbdkit_backend *nxdata)
+{
+  if (options.format == FORMAT_PROMETHEUS && options.append) {
+    nbdkit_error ("statsappend: a file in the format prometheus holds one "
+                  "report only");
+    return -1;
+  }
+  return next (nxdata);
+}
+
 #define stats_config_help                                                 \
   "statsfile=FILE              Where the report goes (default, and -:\n"  \
   "                            standard error).\n"                        \
   "statsappend=BOOL            Add to the file instead of replacing it\n" \
   "                            (default: false).\n"                       \
-  "statsformat=text            The format of the report (default: text)."
+  "statsformat=text|json|prometheus\n"                                    \
+  "                            The format of reports (default: text).\n"  \
+  "statsinterval=SECONDS       Also report while running, each SECONDS.\n" \
+  "statsthreshold=PERCENT      How much of the sizes and alignments to\n" \
+  "                            show one by one, 0: none (default: 95).\n" \
+  "statsblock=SIZE             Tell how requests fit blocks of this size.\n" \
+  "statszero=BOOL              Look whether written data is all zero\n"   \
+  "                            (default: false)."
 
 #ifdef HAVE_STRUCT_NBDKIT_FILTER_DUMP_PLUGIN
 static void
@@ -183,100 +250,51 @@ stats_dump_plugin (void)
 
 /* Life cycle. */
 
-/* Once for each place in the stack; the first does it for all. */
+/* Make what one place in the stack will need: later an error would not
+ * reach the user, and leave clients waiting.
+ */
+static int
+make_layer (void)
+{
+  struct layer *layer = calloc (1, sizeof *layer);
+
+  if (layer == NULL
+      || (layer->recorder = recorder_new (options.block)) == NULL) {
+    nbdkit_error ("stats: %m");
+    free (layer);
+    return -1;
+  }
+  layer->next = spare;
+  spare = layer;
+  return reporting_reserve_layer (reporting);
+}
+
+/* Once for each place in the stack. */
 static int
 stats_get_ready (int thread_model)
 {
   (void) thread_model;
-  if (output == NULL)
-    output = output_open (statsfile, statsappend, nbdkit_error);
-  return output ? 0 : -1;
-}
-
-static void
-start_clock (void)
-{
-  clock_gettime (CLOCK_REALTIME, &snapshot.start_time);
-  snapshot.start = clock_now ();
-  snapshot.pid = getpid ();
-  output_after_fork (output);
-}
-
-/* Make room for the figures of one more layer now, so that there is room
- * when they are reported.
- */
-static int
-grow_snapshot (void)
-{
-  struct recorder_totals *totals;
-
-  totals = realloc (snapshot.layers,
-                    (snapshot.nr_layers + 1) * sizeof *totals);
-  if (totals == NULL)
-    return -1;
-  snapshot.layers = totals;
-  snapshot.nr_layers++;
-  return 0;
+  if (stats_debug_report)
+    options.debug = nbdkit_debug;
+  if (reporting == NULL)
+    reporting = reporting_new (&options, nbdkit_error);
+  return reporting ? make_layer () : -1;
 }
 
 /* Once for each place in the stack, the innermost first. */
 static int
 stats_after_fork (nbdkit_backend *backend)
 {
-  struct layer *layer = calloc (1, sizeof *layer);
+  struct layer *layer = spare;
 
   if (layers == NULL)
-    start_clock ();
-  if (layer == NULL || grow_snapshot () == -1
-      || (layer->recorder = recorder_new ()) == NULL) {
-    nbdkit_error ("stats: %m");
-    free (layer);
-    return -1;
-  }
+    reporting_start (reporting);
+  spare = layer->next;
   layer->backend = backend;
   layer->next = layers;
   layers = layer;
+  reporting_add_layer (reporting, layer->recorder);
   return 0;
-}
-
-/* Sum up all layers as of now. */
-static void
-take_snapshot (void)
-{
-  struct recorder_totals *totals = snapshot.layers;
-  struct layer *layer;
-  uint64_t now = clock_now ();
-
-  for (layer = layers; layer; layer = layer->next)
-    recorder_read (layer->recorder, now, totals++);
-  clock_gettime (CLOCK_REALTIME, &snapshot.time);
-  snapshot.elapsed_ns = clock_since (snapshot.start, clock_now ());
-}
-
-static void
-report (void)
-{
-  char *text = NULL;
-  size_t size = 0;
-  FILE *fp = open_memstream (&text, &size);
-  bool bad;
-
-  if (fp == NULL) {
-    nbdkit_error ("stats: the report is lost: %m");
-    return;
-  }
-  take_snapshot ();
-  text_write (fp, &snapshot, statsappend);
-  bad = ferror (fp);
-  if (fclose (fp) == EOF || bad)
-    nbdkit_error ("stats: the report is lost: %m");
-  else {
-    if (stats_debug_report)
-      nbdkit_debug ("stats: report of %zu bytes to %s", size,
-                    output_name (output));
-    output_write (output, text, size);
-  }
-  free (text);
 }
 
 /* Once for each place in the stack, the outermost first, when no client
@@ -287,39 +305,87 @@ static void
 stats_cleanup (nbdkit_backend *backend)
 {
   (void) backend;
-  if (reported)
-    return;
-  reported = true;
-  report ();
+  reporting_finish (reporting);
+}
+
+static struct layer *
+find_layer (nbdkit_backend *backend)
+{
+  struct layer *layer = layers;
+
+  while (layer && layer->backend != backend)
+    layer = layer->next;
+  return layer;
+}
+
+/* Open the layers below and count how that went. */
+static int
+open_below (struct layer *layer, nbdkit_next_open *next,
+            nbdkit_context *context, int readonly, const char *exportname)
+{
+  const uint64_t begin = clock_now ();
+  const int r = next (context, readonly, exportname);
+
+  connections_opened (recorder_connections (layer->recorder), exportname,
+                      clock_since (begin, clock_now ()), r == -1);
+  return r;
 }
 
 static void *
 stats_open (nbdkit_next_open *next, nbdkit_context *context,
             int readonly, const char *exportname, int is_tls)
 {
-  nbdkit_backend *backend = nbdkit_context_get_backend (context);
-  struct layer *layer = layers;
+  struct layer *layer = find_layer (nbdkit_context_get_backend (context));
+  struct connection *connection = calloc (1, sizeof *connection);
 
   (void) is_tls;
-  if (next (context, readonly, exportname) == -1)
+  if (layer == NULL || connection == NULL) {
+    nbdkit_error ("stats: cannot open: %s",
+                  layer ? strerror (errno) : "unknown layer");
+    free (connection);
     return NULL;
-  while (layer && layer->backend != backend)
-    layer = layer->next;
-  if (layer == NULL)
-    nbdkit_error ("stats: opened in an unknown layer");
-  return layer;
+  }
+  connection->layer = layer;
+  if (open_below (layer, next, context, readonly, exportname) == -1) {
+    free (connection);
+    return NULL;
+  }
+  return connection;
+}
+
+static void
+stats_close (void *handle)
+{
+  struct connection *connection = handle;
+
+  recorder_settle (connection->layer->recorder);
+  connections_closed (recorder_connections (connection->layer->recorder));
+  free (connection);
 }
 
 /* The data operations. */
 
-/* Pass a request of count bytes on, through call, and record it: the only
- * place that does.  The value is that of call; neither it nor *err is
- * changed.  It uses the handle and err of the callback it stands in.
+/* nbdkit's flags are bits, in the order of enum request_flag. */
+_Static_assert (NBDKIT_FLAG_MAY_TRIM == 1 << FLAG_MAY_TRIM
+                && NBDKIT_FLAG_FUA == 1 << FLAG_FUA
+                && NBDKIT_FLAG_REQ_ONE == 1 << FLAG_REQ_ONE
+                && NBDKIT_FLAG_FAST_ZERO == 1 << FLAG_FAST_ZERO,
+                "the recorder takes nbdkit's flags as they are");
+
+/* Pass a request on, through call, and record it: the only place that
+ * does.  The value is that of call; neither it nor *err is changed.  It
+ * uses the handle, flags and err of the callback it stands in.
  */
-#define TIMED(request, op, count, call)                                   \
+#define TIMED(request, request_op, request_count, request_offset, call)   \
   ({                                                                      \
-    recorder_begin (((struct layer *) handle)->recorder, request, op,     \
-                    count);                                               \
+    struct connection *connection_ = handle;                              \
+                                                                          \
+    (request)->op = (request_op);                                         \
+    (request)->count = (request_count);                                   \
+    (request)->offset = (request_offset);                                 \
+    (request)->flags = flags;                                             \
+    (request)->streams = connection_->streams;                            \
+    recorder_begin (connection_->layer->recorder, request);               \
     const int r_ = (call);                                                \
     recorder_end (request, r_ == -1 ? (*err ? *err : EIO) : 0);           \
     r_;                                                                   \
@@ -329,9 +395,9 @@ static int
 stats_pread (nbdkit_next *next, void *handle, void *buf, uint32_t count,
              uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request;
+  struct request request = { 0 };
 
-  return TIMED (&request, OP_READ, count,
+  return TIMED (&request, OP_READ, count, offset,
                 next->pread (next, buf, count, offset, flags, err));
 }
 
@@ -339,9 +405,11 @@ static int
 stats_pwrite (nbdkit_next *next, void *handle, const void *buf,
               uint32_t count, uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request;
+  struct request request = {
+    .zero_bytes = options.zero ? zero_bytes (buf, count, offset) : 0,
+  };
 
-  return TIMED (&request, OP_WRITE, count,
+  return TIMED (&request, OP_WRITE, count, offset,
                 next->pwrite (next, buf, count, offset, flags, err));
 }
 
@@ -349,9 +417,9 @@ static int
 stats_trim (nbdkit_next *next, void *handle, uint32_t count,
             uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request;
+  struct request request = { 0 };
 
-  return TIMED (&request, OP_TRIM, count,
+  return TIMED (&request, OP_TRIM, count, offset,
                 next->trim (next, count, offset, flags, err));
 }
 
@@ -359,9 +427,9 @@ static int
 stats_zero (nbdkit_next *next, void *handle, uint32_t count,
             uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request;
+  struct request request = { 0 };
 
-  return TIMED (&request, OP_ZERO, count,
+  return TIMED (&request, OP_ZERO, count, offset,
                 next->zero (next, count, offset, flags, err));
 }
 
@@ -369,18 +437,18 @@ static int
 stats_cache (nbdkit_next *next, void *handle, uint32_t count,
              uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request;
+  struct request request = { 0 };
 
-  return TIMED (&request, OP_CACHE, count,
+  return TIMED (&request, OP_CACHE, count, offset,
                 next->cache (next, count, offset, flags, err));
 }
 
 static int
 stats_flush (nbdkit_next *next, void *handle, uint32_t flags, int *err)
 {
-  struct request request;
+  struct request request = { 0 };
 
-  return TIMED (&request, OP_FLUSH, 0, next->flush (next, flags, err));
+  return TIMED (&request, OP_FLUSH, 0, 0, next->flush (next, flags, err));
 }
 
 static struct extents_returned
@@ -407,9 +475,9 @@ stats_extents (nbdkit_next *next, void *handle, uint32_t count,
                uint64_t offset, uint32_t flags,
                struct nbdkit_extents *extents, int *err)
 {
-  struct request request;
+  struct request request = { 0 };
   struct extents_returned returned;
-  int r = TIMED (&request, OP_EXTENTS, count,
+  int r = TIMED (&request, OP_EXTENTS, count, offset,
                  next->extents (next, count, offset, flags, extents, err));
 
   if (r == 0) {
@@ -426,6 +494,7 @@ static struct nbdkit_filter filter = {
   .load           = stats_load,
   .unload         = stats_unload,
   .config         = stats_config,
+  .config_complete = stats_config_complete,
   .config_help    = stats_config_help,
 #ifdef HAVE_STRUCT_NBDKIT_FILTER_DUMP_PLUGIN
   .dump_plugin    = stats_dump_plugin,
@@ -434,6 +503,7 @@ static struct nbdkit_filter filter = {
   .after_fork     = stats_after_fork,
   .cleanup        = stats_cleanup,
   .open           = stats_open,
+  .close          = stats_close,
   .pread          = stats_pread,
   .pwrite         = stats_pwrite,
   .trim           = stats_trim,
