@@ -10,6 +10,7 @@
 #include <stdbool.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
 #include "recorder.h"
@@ -322,15 +323,17 @@ copy_live (struct op_totals *to, const struct op_totals *live)
     words[i] = __atomic_load_n (&from[i], __ATOMIC_ACQUIRE);
 }
 
-/* Copy live counters as they stood between two requests.  A thread that
- * ends requests faster than they can be copied would keep us here for
- * ever; after many tries one of its figures may be a request ahead of
- * another.  No such haste was seen in front of a real plugin.
+/* Copy live counters as they stood between two requests.  Mostly the first
+ * try does it.  A thread that was preempted while it counts must be let
+ * run; one that ends requests faster than they can be copied, which no
+ * real plugin does, would keep us here for ever: after many tries one of
+ * its figures may be a request ahead of another.
  */
 static void
 copy_between_requests (struct op_totals *to, struct counters *counters)
 {
-  enum { TRIES = 10000 };
+  enum { QUICK_TRIES = 100, TRIES = 10000 };
+  const struct timespec pause = { .tv_nsec = 50000 };
   uint64_t before, after;
 
   for (int i = 0; i < TRIES; i++) {
@@ -339,6 +342,8 @@ copy_between_requests (struct op_totals *to, struct counters *counters)
     after = atomic_load_explicit (&counters->sequence, memory_order_relaxed);
     if (before == after && before % 2 == 0)
       return;
+    if (i >= QUICK_TRIES || after % 2 == 1)
+      nanosleep (&pause, NULL);
   }
 }
 
@@ -352,15 +357,33 @@ op_totals_add (struct op_totals *sum, const struct op_totals *part)
 }
 
 void
-recorder_read (struct recorder *recorder, uint64_t now,
-               struct recorder_totals *totals)
+recorder_hold (struct recorder *recorder)
+{
+  timeline_lock (&recorder->timeline);
+}
+
+void
+recorder_release (struct recorder *recorder)
+{
+  timeline_unlock (&recorder->timeline);
+}
+
+void
+recorder_take_times (struct recorder *recorder, uint64_t now,
+                     struct recorder_totals *totals)
+{
+  timeline_sweep_locked (&recorder->timeline, now, &totals->time);
+}
+
+void
+recorder_take_counters (struct recorder *recorder,
+                        struct recorder_totals *totals)
 {
   struct shard *shard;
   struct counters *counters;
 
-  memset (totals, 0, sizeof *totals);
+  memset (totals->ops, 0, sizeof totals->ops);
   connections_read (&recorder->connections, &totals->connections);
-  timeline_sweep (&recorder->timeline, now, &totals->time);
   pthread_mutex_lock (&recorder->lock);
   for (shard = recorder->shards; shard; shard = shard->next) {
     for (unsigned op = 0; op < NR_OPS; op++) {
@@ -373,4 +396,14 @@ recorder_read (struct recorder *recorder, uint64_t now,
   }
   pthread_mutex_unlock (&recorder->lock);
   totals->unrecorded = atomic_load (&recorder->unrecorded);
+}
+
+void
+recorder_read (struct recorder *recorder, uint64_t now,
+               struct recorder_totals *totals)
+{
+  recorder_hold (recorder);
+  recorder_take_times (recorder, now, totals);
+  recorder_release (recorder);
+  recorder_take_counters (recorder, totals);
 }

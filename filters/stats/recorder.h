@@ -88,4 +88,15 @@ extern void recorder_settle (struct recorder *recorder);
 extern void recorder_read (struct recorder *recorder, uint64_t now,
                            struct recorder_totals *totals);
 
+/* The same in parts, for several recorders at one moment: hold all, read
+ * the clock, take the times of all, release all, then take the counters.
+ * While one is held its requests run on, but may soon have to wait.
+ */
+extern void recorder_hold (struct recorder *recorder);
+extern void recorder_release (struct recorder *recorder);
+extern void recorder_take_times (struct recorder *recorder, uint64_t now,
+                                 struct recorder_totals *totals);
+extern void recorder_take_counters (struct recorder *recorder,
+                                    struct recorder_totals *totals);
+
 #endif /* STATS_RECORDER_H */

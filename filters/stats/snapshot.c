@@ -71,7 +71,8 @@ subtract_time (struct timeline_totals *interval,
     interval->op_busy_ns[op] -= before->op_busy_ns[op];
     interval->op_most_in_flight[op] = interval->op_recent_most[op];
     interval->sequential[op] -= before->sequential[op];
-    interval->in_flight_ns[op] -= before->in_flight_ns[op];
+    interval->in_flight_ns[op] = clock_since (before->in_flight_ns[op],
+                                              interval->in_flight_ns[op]);
     subtract_depths (interval->depths[op], before->depths[op]);
   }
   /* The active time goes on where it ended before. */

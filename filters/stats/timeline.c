@@ -46,7 +46,7 @@ peek (struct timeline_log *log, uint64_t now)
   if (log->cursor != log->limit)
     log->begin = log->ring[log->cursor % TIMELINE_LOG_SIZE].begin;
   else if (log->pending)
-    log->begin = log->pending >> OP_BITS;
+    log->begin = log->pending >> IN_FLIGHT_BEGIN_SHIFT;
   else
     return false;
   return log->begin <= now;
@@ -64,9 +64,30 @@ enqueue (struct timeline_log **queue, struct timeline_log *log)
   *queue = log;
 }
 
-/* See how far each log goes.  The request in flight is read before the
- * head: if it ended in between, it is in the log.
+/* See how far the log goes, and what is in flight.  What has ended is in
+ * the log, so the word is from before head was moved, and not pending, if
+ * the two differ in the odd bit.
  */
+static void
+look_at (struct timeline_log *log)
+{
+  uint64_t in_flight;
+  uint32_t head, again;
+
+  again = atomic_load_explicit (&log->head, memory_order_acquire);
+  do {
+    head = again;
+    in_flight = atomic_load_explicit (&log->in_flight, memory_order_acquire);
+    again = atomic_load_explicit (&log->head, memory_order_acquire);
+  } while (again != head);
+
+  log->limit = head;
+  log->pending = (in_flight >> OP_BITS) % 2 == head % 2 ? in_flight : 0;
+  log->cursor = atomic_load_explicit (&log->tail, memory_order_relaxed);
+  log->swept_streams = log->streams;
+  log->done = false;
+}
+
 static struct timeline_log *
 open_queue (struct timeline *timeline, uint64_t now,
             struct timeline_totals *totals)
@@ -75,12 +96,7 @@ open_queue (struct timeline *timeline, uint64_t now,
   struct timeline_log *log;
 
   for (log = timeline->logs; log; log = log->next) {
-    log->pending = atomic_load_explicit (&log->in_flight,
-                                         memory_order_acquire);
-    log->limit = atomic_load_explicit (&log->head, memory_order_acquire);
-    log->swept_streams = log->streams;
-    log->done = false;
-    log->cursor = atomic_load_explicit (&log->tail, memory_order_relaxed);
+    look_at (log);
     if (totals && log->pending)
       totals->in_flight[in_flight_op (log->pending)]++;
     if (peek (log, now))
@@ -89,12 +105,10 @@ open_queue (struct timeline *timeline, uint64_t now,
   return queue;
 }
 
-static void
+static inline void
 settle_busy (struct timeline *timeline, enum op op,
              uint64_t begin, uint64_t end)
 {
-  if (timeline->first_begin == 0 || begin < timeline->first_begin)
-    timeline->first_begin = begin;
   busy_add (&timeline->all, begin, end);
   busy_add (&timeline->ops[op], begin, end);
 }
@@ -122,7 +136,8 @@ settle_ended (struct timeline *timeline, struct timeline_log *log,
   unsigned depth;
 
   settle_busy (timeline, interval->op, interval->begin, interval->end);
-  timeline->in_flight_ns[interval->op] += clock_since (since, interval->end);
+  /* Less than nothing where it ended before a sweep that still saw it. */
+  timeline->in_flight_ns[interval->op] += interval->end - since;
   if (was_open) {
     depth = log->open_depth;
     in_flight_end (&timeline->in_flight, log, interval->end);
@@ -186,6 +201,11 @@ sweep (struct timeline *timeline, uint64_t now,
   struct timeline_log *log;
   bool more;
 
+  /* The queue is in order, so what comes first in it comes first at all. */
+  if (queue && (timeline->first_begin == 0
+                || queue->begin < timeline->first_begin))
+    timeline->first_begin = queue->begin;
+
   while ((log = queue) != NULL) {
     queue = log->later;
     do {
@@ -220,16 +240,35 @@ fill_totals (struct timeline *timeline, struct timeline_totals *totals)
 }
 
 void
-timeline_sweep (struct timeline *timeline, uint64_t now,
-                struct timeline_totals *totals)
+timeline_lock (struct timeline *timeline)
 {
   pthread_mutex_lock (&timeline->lock);
+}
+
+void
+timeline_unlock (struct timeline *timeline)
+{
+  pthread_mutex_unlock (&timeline->lock);
+}
+
+void
+timeline_sweep_locked (struct timeline *timeline, uint64_t now,
+                       struct timeline_totals *totals)
+{
   if (totals)
     memset (totals, 0, sizeof *totals);
   sweep (timeline, now, totals);
   if (totals)
     fill_totals (timeline, totals);
-  pthread_mutex_unlock (&timeline->lock);
+}
+
+void
+timeline_sweep (struct timeline *timeline, uint64_t now,
+                struct timeline_totals *totals)
+{
+  timeline_lock (timeline);
+  timeline_sweep_locked (timeline, now, totals);
+  timeline_unlock (timeline);
 }
 
 /* Another thread that sweeps empties our log too, so while there is room

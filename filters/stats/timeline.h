@@ -25,7 +25,9 @@
  * after a sweep.  Its request then begins late, behind the watermark of
  * busy.h, and the part before it is lost unless others were busy then.
  * The loss is less than the preemption, needs a sweep in that moment, and
- * makes busy time shorter, never longer than the time that passed.
+ * makes busy time shorter.  At its end the same makes it longer: a sweep
+ * takes the request to be in flight still.  In both cases busy time is
+ * never longer than the time that passed.
  */
 
 #ifndef STATS_TIMELINE_H
@@ -96,7 +98,7 @@ depth_class_of (unsigned depth)
  */
 struct timeline_log {
   alignas (CACHE_ALIGN)
-  _Atomic uint64_t in_flight;   /* begin << OP_BITS | op, or 0 */
+  _Atomic uint64_t in_flight;   /* see timeline_begin, or 0 */
   _Atomic uint32_t head;
   uint32_t seen_tail;           /* the tail when the owner last looked */
   struct sequence *streams;     /* NR_OPS of the thread's connection */
@@ -172,6 +174,15 @@ extern void timeline_detach (struct timeline *timeline,
 extern void timeline_sweep (struct timeline *timeline, uint64_t now,
                             struct timeline_totals *totals);
 
+/* The same in parts: a clock that is read between lock and unlock is not
+ * behind that of any sweep before, so that what happened between two such
+ * sweeps fits into the time between them.
+ */
+extern void timeline_lock (struct timeline *timeline);
+extern void timeline_unlock (struct timeline *timeline);
+extern void timeline_sweep_locked (struct timeline *timeline, uint64_t now,
+                                   struct timeline_totals *totals);
+
 /* From now on the log's requests belong to these NR_OPS streams.  Only the
  * log's owner; may wait for a sweep.
  */
@@ -186,11 +197,21 @@ extern void timeline_make_room (struct timeline *timeline,
 #define OP_BITS 3
 _Static_assert (NR_OPS <= 1 << OP_BITS, "an operation fits into OP_BITS");
 
+/* What is in flight is told in one word: its begin, whether head is odd,
+ * and the operation.  A request that has just ended moves head on before it
+ * takes the word away; by the odd bit a sweep sees that it is the old one.
+ */
+#define IN_FLIGHT_BEGIN_SHIFT (OP_BITS + 1)
+
 /* A request of the log's thread begins now.  Only the log's owner. */
 static inline void
 timeline_begin (struct timeline_log *log, enum op op, uint64_t now)
 {
-  atomic_store_explicit (&log->in_flight, now << OP_BITS | op,
+  const uint64_t odd
+    = atomic_load_explicit (&log->head, memory_order_relaxed) % 2;
+
+  atomic_store_explicit (&log->in_flight,
+                         now << IN_FLIGHT_BEGIN_SHIFT | odd << OP_BITS | op,
                          memory_order_release);
 }
 
