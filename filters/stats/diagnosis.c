@@ -118,9 +118,9 @@ check_failures (struct context *c)
       }
     }
   }
-  say (c->finding, 200, "%" PRIu64 " request%s failed: %" PRIu64 " %s%s with "
-       "%s%s.", failed, failed == 1 ? "" : "s", most->requests,
-       op_name (most_op), most->requests == 1 ? "" : "s",
+  say (c->finding, 200, "%" PRIu64 " request%s failed: %" PRIu64 " %s "
+       "request%s with %s%s.", failed, failed == 1 ? "" : "s",
+       most->requests, op_name (most_op), most->requests == 1 ? "" : "s",
        most->error == FAILURE_OTHER ? "various errors"
                                     : strerror ((int) most->error),
        most->requests == failed ? "" : ", and others");
@@ -147,8 +147,9 @@ check_unrecorded (struct context *c)
 {
   if ((double) c->layer->unrecorded < c->threshold)
     return false;
-  say (c->finding, 180, "%" PRIu64 " requests are missing from this report, "
-       "because there was no memory to record them.", c->layer->unrecorded);
+  say (c->finding, 180, "This report lacks %" PRIu64 " request%s, for want "
+       "of memory.", c->layer->unrecorded,
+       c->layer->unrecorded == 1 ? "" : "s");
   set_number (c->finding, 0, "unrecorded", (double) c->layer->unrecorded);
   return true;
 }
@@ -224,8 +225,8 @@ check_one_at_a_time (struct context *c)
 {
   const uint64_t requests = layer_requests (c->layer)
     - tally_of (c, OP_FLUSH)->requests;
-  const uint64_t busy_ns = c->layer->time.busy_ns
-    - c->layer->time.op_busy_ns[OP_FLUSH];
+  const uint64_t busy_ns = clock_since (c->layer->time.op_busy_ns[OP_FLUSH],
+                                        c->layer->time.busy_ns);
   const double possible = per_second (requests, busy_ns);
   char mean[NUM2STR_LEN], rate[NUM2STR_LEN];
 
@@ -385,8 +386,9 @@ check_extents_time (struct context *c)
   if (!ran_long_enough (c) || share < c->threshold)
     return false;
   say (c->finding, elapsed_percent (c, ns), "Asking for extents took %.1f%% "
-       "of the storage's busy time, in %" PRIu64 " requests.", share,
-       tally_of (c, OP_EXTENTS)->requests);
+       "of the storage's busy time, in %" PRIu64 " request%s.", share,
+       tally_of (c, OP_EXTENTS)->requests,
+       tally_of (c, OP_EXTENTS)->requests == 1 ? "" : "s");
   set_number (c->finding, 0, "extents_percent_of_busy", share);
   return true;
 }

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <poll.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -317,6 +318,23 @@ reopen_removed (struct output *output)
   return 0;
 }
 
+/* Does the file end in the middle of a line?  A process that is killed
+ * while it writes can leave that behind; ours would be glued to it.
+ */
+static bool
+ends_in_fragment (const struct output *output, off_t size)
+{
+  int fd = size > 0 ? open (output->path, O_RDONLY | O_CLOEXEC) : -1;
+  char last = '\n';
+
+  if (fd == -1)
+    return false;
+  if (pread (fd, &last, 1, size - 1) != 1)
+    last = '\n';
+  close (fd);
+  return last != '\n';
+}
+
 /* One write, so that several processes can append to one file.  A report
  * that did not fit on the disk is taken back, if nothing came after it.
  */
@@ -328,6 +346,9 @@ append_file (struct output *output, const char *report, size_t size)
 
   if (reopen_removed (output) == -1 || fstat (output->fd, &before) == -1)
     return failed (output, "open it");
+  if (!output->begun && ends_in_fragment (output, before.st_size)
+      && write (output->fd, "\n", 1) == 1)
+    before.st_size++;
   do
     r = write (output->fd, report, size);
   while (r == -1 && errno == EINTR);
@@ -473,6 +494,28 @@ write_to (struct output *output, const char *report, size_t size)
   return -1;
 }
 
+/* A write beyond the limit of a file's size (ulimit -f) fails with EFBIG,
+ * and raises a signal that would end the server: take it away.
+ */
+static int
+write_without_signal (struct output *output, const char *report, size_t size)
+{
+  const struct timespec at_once = { 0 };
+  sigset_t limit, old;
+  int saved_errno, r;
+
+  sigemptyset (&limit);
+  sigaddset (&limit, SIGXFSZ);
+  pthread_sigmask (SIG_BLOCK, &limit, &old);
+  r = write_to (output, report, size);
+  saved_errno = errno;
+  if (!sigismember (&old, SIGXFSZ))
+    sigtimedwait (&limit, NULL, &at_once);
+  pthread_sigmask (SIG_SETMASK, &old, NULL);
+  errno = saved_errno;
+  return r;
+}
+
 int
 output_write (struct output *output, const char *report, size_t size,
               bool last)
@@ -481,7 +524,7 @@ output_write (struct output *output, const char *report, size_t size,
 
   if (last)
     output->failing = false;
-  r = write_to (output, report, size);
+  r = write_without_signal (output, report, size);
   if (r == 0)
     output->failing = false;
   return r;

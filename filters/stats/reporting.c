@@ -122,16 +122,24 @@ reporting_start (struct reporting *reporting)
   now->zero = options->zero;
 }
 
-/* Sum up all layers as of now. */
+/* Sum up all layers at one moment.  Recorders are the other way round. */
 static void
 take_snapshot (struct reporting *reporting)
 {
   struct snapshot *now = &reporting->now;
-  const uint64_t moment = clock_now ();
+  struct recorder **recorders = reporting->recorders;
+  const size_t nr = reporting->nr_recorders;
+  uint64_t moment;
 
-  for (size_t i = 0; i < reporting->nr_recorders; i++)
-    recorder_read (reporting->recorders[reporting->nr_recorders - 1 - i],
-                   moment, &now->layers[i]);
+  for (size_t i = 0; i < nr; i++)
+    recorder_hold (recorders[i]);
+  moment = clock_now ();
+  for (size_t i = 0; i < nr; i++)
+    recorder_take_times (recorders[i], moment, &now->layers[nr - 1 - i]);
+  for (size_t i = 0; i < nr; i++)
+    recorder_release (recorders[i]);
+  for (size_t i = 0; i < nr; i++)
+    recorder_take_counters (recorders[i], &now->layers[nr - 1 - i]);
   clock_gettime (CLOCK_REALTIME, &now->time);
   now->elapsed_ns = clock_since (now->start, moment);
 }

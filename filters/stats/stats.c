@@ -148,8 +148,7 @@ config_interval (const char *key, const char *value)
       && options.interval_ns >= MIN_INTERVAL_NS
       && options.interval_ns <= MAX_INTERVAL_NS)
     return 0;
-  nbdkit_error ("%s=%s: must be a number of seconds, from 0.01 to a year",
-                key, value);
+  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year", key, value);
   return -1;
 }
 
@@ -374,9 +373,11 @@ _Static_assert (NBDKIT_FLAG_MAY_TRIM == 1 << FLAG_MAY_TRIM
 
 /* Pass a request on, through call, and record it: the only place that
  * does.  The value is that of call; neither it nor *err is changed.  It
- * uses the handle, flags and err of the callback it stands in.
+ * uses the handle, flags and err of the callback it stands in.  zeros is
+ * how many of the bytes are known to be zero.
  */
-#define TIMED(request, request_op, request_count, request_offset, call)   \
+#define TIMED(request, request_op, request_count, request_offset, zeros,   \
+              call)                                                       \
   ({                                                                      \
     struct connection *connection_ = handle;                              \
                                                                           \
@@ -384,6 +385,7 @@ _Static_assert (NBDKIT_FLAG_MAY_TRIM == 1 << FLAG_MAY_TRIM
     (request)->count = (request_count);                                   \
     (request)->offset = (request_offset);                                 \
     (request)->flags = flags;                                             \
+    (request)->zero_bytes = (zeros);                                      \
     (request)->streams = connection_->streams;                            \
     recorder_begin (connection_->layer->recorder, request);               \
     const int r_ = (call);                                                \
@@ -395,9 +397,9 @@ static int
 stats_pread (nbdkit_next *next, void *handle, void *buf, uint32_t count,
              uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request = { 0 };
+  struct request request;
 
-  return TIMED (&request, OP_READ, count, offset,
+  return TIMED (&request, OP_READ, count, offset, 0,
                 next->pread (next, buf, count, offset, flags, err));
 }
 
@@ -405,11 +407,10 @@ static int
 stats_pwrite (nbdkit_next *next, void *handle, const void *buf,
               uint32_t count, uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request = {
-    .zero_bytes = options.zero ? zero_bytes (buf, count, offset) : 0,
-  };
+  const uint32_t zeros = options.zero ? zero_bytes (buf, count, offset) : 0;
+  struct request request;
 
-  return TIMED (&request, OP_WRITE, count, offset,
+  return TIMED (&request, OP_WRITE, count, offset, zeros,
                 next->pwrite (next, buf, count, offset, flags, err));
 }
 
@@ -417,9 +418,9 @@ static int
 stats_trim (nbdkit_next *next, void *handle, uint32_t count,
             uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request = { 0 };
+  struct request request;
 
-  return TIMED (&request, OP_TRIM, count, offset,
+  return TIMED (&request, OP_TRIM, count, offset, 0,
                 next->trim (next, count, offset, flags, err));
 }
 
@@ -427,9 +428,9 @@ static int
 stats_zero (nbdkit_next *next, void *handle, uint32_t count,
             uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request = { 0 };
+  struct request request;
 
-  return TIMED (&request, OP_ZERO, count, offset,
+  return TIMED (&request, OP_ZERO, count, offset, 0,
                 next->zero (next, count, offset, flags, err));
 }
 
@@ -437,18 +438,18 @@ static int
 stats_cache (nbdkit_next *next, void *handle, uint32_t count,
              uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request = { 0 };
+  struct request request;
 
-  return TIMED (&request, OP_CACHE, count, offset,
+  return TIMED (&request, OP_CACHE, count, offset, 0,
                 next->cache (next, count, offset, flags, err));
 }
 
 static int
 stats_flush (nbdkit_next *next, void *handle, uint32_t flags, int *err)
 {
-  struct request request = { 0 };
+  struct request request;
 
-  return TIMED (&request, OP_FLUSH, 0, 0, next->flush (next, flags, err));
+  return TIMED (&request, OP_FLUSH, 0, 0, 0, next->flush (next, flags, err));
 }
 
 static struct extents_returned
@@ -475,9 +476,9 @@ stats_extents (nbdkit_next *next, void *handle, uint32_t count,
                uint64_t offset, uint32_t flags,
                struct nbdkit_extents *extents, int *err)
 {
-  struct request request = { 0 };
+  struct request request;
   struct extents_returned returned;
-  int r = TIMED (&request, OP_EXTENTS, count, offset,
+  int r = TIMED (&request, OP_EXTENTS, count, offset, 0,
                  next->extents (next, count, offset, flags, extents, err));
 
   if (r == 0) {

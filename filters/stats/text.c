@@ -77,9 +77,10 @@ write_op (FILE *fp, const struct recorder_totals *layer, enum op op,
   const uint64_t busy_ns = layer->time.op_busy_ns[op];
   const uint64_t failed = failures_total (&layer->ops[op].failures).requests;
   const uint64_t in_flight = layer->time.in_flight[op];
+  const uint64_t refused = tally->fast_zero_refused.requests;
   char seconds[NUM2STR_LEN];
 
-  if (tally->requests + failed + in_flight == 0)
+  if (tally->requests + failed + in_flight + refused == 0)
     return;
   fprintf (fp, "%s: %" PRIu64 " ops, %s", op_name (op), tally->requests,
            seconds2str (seconds, (double) busy_ns));
@@ -94,6 +95,8 @@ write_op (FILE *fp, const struct recorder_totals *layer, enum op op,
   case KIND_NONE:
     break;
   }
+  if (refused)
+    fprintf (fp, ", %" PRIu64 " fast zeros refused", refused);
   write_line_end (fp, failed, in_flight);
 }
 
