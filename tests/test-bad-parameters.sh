@@ -40,16 +40,33 @@ refused statsappend=2 statsappend=2
 refused 'stats(append|format)' statsappend=true statsformat=prometheus \
         statsfile=reports/log
 
+# Numbers that are none, and those out of bounds.
+for value in 0 0.001 -1 nan inf 1e3 0x10 1,5 1s ' 1' 99999999999; do
+  refused "statsinterval=$value" "statsinterval=$value"
+done
+for value in -1 100.1 101 nan 95% 1e1; do
+  refused "statsthreshold=$value" "statsthreshold=$value"
+done
+for value in 0 -1 -4K 1.5 64Q 4KK nan 99999999999999999999 16E; do
+  refused "statsblock=$value" "statsblock=$value"
+done
+refused statszero=maybe statszero=maybe
+
 # Empty.
 refused statsfile statsfile=
 refused statsappend statsappend=
 refused statsformat statsformat=
+refused statsinterval statsinterval=
+refused statsblock statsblock=
+refused statsthreshold statsthreshold=
+refused statszero statszero=
 
 # Given twice, the same value or not.
 refused statsfile statsfile=reports/old statsfile=reports/log
 refused statsfile statsfile=- statsfile=reports/old
 refused statsappend statsappend=true statsappend=true
 refused statsformat statsformat=text statsformat=text
+refused statsinterval statsinterval=1 statsinterval=1.0
 
 # A misspelt one.
 refused statsfiles statsfiles=reports/old

@@ -48,6 +48,9 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
+./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
+./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
+./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
 END
 
 check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
@@ -57,6 +60,9 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
+./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
+./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
 END
 
 # What was installed works.

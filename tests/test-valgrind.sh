@@ -14,6 +14,8 @@ set -e -u -x
 
 requires valgrind --version
 requires nbdinfo --version
+requires nbdkit --filter=blocksize --filter=error null --version
+requires nbdsh --version
 
 cd "$tmp"
 
@@ -60,3 +62,27 @@ clean 0 -U - --filter=stats --filter=log --filter=stats memory 1M \
       logfile=/dev/null statsfile=report --run 'nbdinfo --map "$uri"'
 cat report
 [ "$(grep -c '^extents: ' report)" -eq 2 ] || fail "the report is not whole"
+
+# With all there is to tell, also while it runs, and with requests that fail.
+cat >client.py <<'EOF'
+for i in range(10):
+    h.pread(256 << 10, i << 16)
+    try:
+        h.pwrite(bytes(65536), i << 16)
+    except nbd.Error:
+        pass
+    h.zero(4096, 0)
+    h.trim(4096, 0)
+    h.cache(4096, 0)
+    h.flush()
+h.block_status(1 << 20, 0, lambda *args: 0)
+# nbdkit itself leaks the handles of a client that just goes away.
+h.shutdown()
+EOF
+clean 0 -U - --filter=stats --filter=blocksize --filter=stats --filter=error \
+      memory 1M maxdata=64K error-pwrite=ENOSPC error-pwrite-rate=50% \
+      statsfile=report statsformat=json statsinterval=0.05 \
+      statsblock=4K statszero=true \
+      --run 'nbdsh --base-allocation -u "$uri" -c - <client.py'
+grep -c '"type":"interval"' report
+grep '"type":"final"' report

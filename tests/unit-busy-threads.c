@@ -16,21 +16,16 @@
 #include <errno.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdatomic.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "clock.h"
 #include "ops.h"
 #include "recorder.h"
 #include "tally.h"
+#include "unit-threads.h"
 #include "wrap-alloc.h"
 
 #define MAX_THREADS 16
@@ -48,7 +43,7 @@ start (void **state)
   if (requests)
     requests_per_thread = (unsigned) strtoul (requests, NULL, 10);
   started = clock_now ();
-  recorder = recorder_new ();
+  recorder = recorder_new (0);
   return recorder ? 0 : -1;
 }
 
@@ -58,26 +53,6 @@ stop (void **state)
   (void) state;
   recorder_free (recorder);
   return 0;
-}
-
-/* Cmocka's checks are for the main thread alone.  Another one reports what
- * it found wrong, and goes on.
- */
-static _Atomic (const char *) complaint;
-
-#define CHECK(condition)                        \
-  do {                                          \
-    if (!(condition))                           \
-      complaint = #condition;                   \
-  } while (0)
-
-static void
-assert_no_complaint (void)
-{
-  const char *text = complaint;
-
-  if (text)
-    fail_msg ("in another thread this was wrong: %s", text);
 }
 
 /* Each request of an operation has the same size, so that a reader can
@@ -104,13 +79,13 @@ static void *
 work (void *vp)
 {
   struct worker *worker = vp;
-  struct request request;
   uint64_t begin, end;
 
   for (unsigned i = 0; i < requests_per_thread; i++) {
     const enum op op = i % NR_OPS;
+    struct request request = { .op = op, .count = size_of (op) };
 
-    recorder_begin (recorder, &request, op, size_of (op));
+    recorder_begin (recorder, &request);
     begin = clock_now ();
     if (i % 1000 == 0)
       sched_yield ();
@@ -252,10 +227,10 @@ static pthread_barrier_t all_began, may_end;
 static void *
 one_of_many (void *vp)
 {
-  struct request request;
+  struct request request = { .op = OP_WRITE, .count = 512 };
 
   (void) vp;
-  recorder_begin (recorder, &request, OP_WRITE, 512);
+  recorder_begin (recorder, &request);
   pthread_barrier_wait (&all_began);
   pthread_barrier_wait (&may_end);
   recorder_end (&request, 0);
@@ -304,13 +279,12 @@ test_all_at_once (void **state)
 static void *
 short_work (void *vp)
 {
-  struct request request;
-
   (void) vp;
   for (unsigned i = 0; i < 3 * NR_OPS; i++) {
     const enum op op = i % NR_OPS;
+    struct request request = { .op = op, .count = size_of (op) };
 
-    recorder_begin (recorder, &request, op, size_of (op));
+    recorder_begin (recorder, &request);
     recorder_end (&request, 0);
   }
   return NULL;

@@ -100,6 +100,13 @@ static const struct {
   { 9304.06 * GiB, NUM_BYTES_PER_S, "9.09 TiB/s" },
   { (double) UINT64_MAX * 1e9, NUM_BYTES_PER_S, "16000000000 EiB/s" },
 
+  /* Where space is scarce. */
+  { 0, NUM_SHORT_BYTES, "0B" },
+  { 512, NUM_SHORT_BYTES, "512B" },
+  { 4096, NUM_SHORT_BYTES, "4.00K" },
+  { 1048575, NUM_SHORT_BYTES, "1.00M" },
+  { 100 * GiB, NUM_SHORT_BYTES, "100G" },
+
   /* Times are nanoseconds and scale by 1000. */
   { 0, NUM_TIME, "0 ns" },
   { 0.25, NUM_TIME, "0.25 ns" },
@@ -185,6 +192,13 @@ struct parsed {
   bool first, last;             /* of the units of its kind */
 };
 
+/* How many of one unit make the next. */
+static double
+base_of (enum num_unit unit)
+{
+  return unit == NUM_TIME || unit == NUM_COUNT ? 1000 : 1024;
+}
+
 static struct parsed
 parse (const char *string, enum num_unit unit)
 {
@@ -192,6 +206,7 @@ parse (const char *string, enum num_unit unit)
     [NUM_BYTES] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB" },
     [NUM_BYTES_PER_S] = { " B/s", " KiB/s", " MiB/s", " GiB/s", " TiB/s",
                           " PiB/s", " EiB/s" },
+    [NUM_SHORT_BYTES] = { "B", "K", "M", "G", "T", "P", "E" },
     [NUM_TIME] = { " ns", " us", " ms", " s" },
     [NUM_COUNT] = { "", "k", "M", "G", "T" },
   };
@@ -204,8 +219,7 @@ parse (const char *string, enum num_unit unit)
   if (point)
     parsed.decimals = (size_t) (string + parsed.length - point) - 1;
   while (*name && strcmp (string + parsed.length, *name) != 0) {
-    parsed.factor *= unit == NUM_BYTES || unit == NUM_BYTES_PER_S ? 1024
-                                                                  : 1000;
+    parsed.factor *= base_of (unit);
     name++;
   }
   assert_non_null (*name);
@@ -217,8 +231,6 @@ parse (const char *string, enum num_unit unit)
 static double
 check_property (double value, enum num_unit unit)
 {
-  const double base
-    = unit == NUM_BYTES || unit == NUM_BYTES_PER_S ? 1024 : 1000;
   char buf[NUM2STR_LEN];
   const struct parsed p = parse (num2str (buf, value, unit), unit);
   double half = p.factor / 2;   /* of a step of the last digit */
@@ -231,7 +243,7 @@ check_property (double value, enum num_unit unit)
 
   if (value >= 0.995 && !p.last) {
     assert_true (p.length <= 4);
-    assert_true (p.number < base);
+    assert_true (p.number < base_of (unit));
   }
   if (value >= 0.995)
     assert_true (p.number >= 1);
@@ -257,8 +269,6 @@ test_sweep (void **state)
 
   (void) state;
   for (int unit = NUM_BYTES; unit <= NUM_COUNT; unit++) {
-    const double base
-      = unit == NUM_BYTES || unit == NUM_BYTES_PER_S ? 1024 : 1000;
     double shown, before = 0;
 
     for (double value = 0.001; value < 1e20; value *= 1.003) {
@@ -268,7 +278,7 @@ test_sweep (void **state)
     }
     for (double value = 0; value < 5000; value++)
       check_property (value, unit);
-    for (double factor = 1; factor < 1e18; factor *= base) {
+    for (double factor = 1; factor < 1e18; factor *= base_of (unit)) {
       for (size_t i = 0; i < sizeof edges / sizeof edges[0]; i++) {
         before = 0;
         for (size_t j = 0; j < sizeof steps / sizeof steps[0]; j++) {

@@ -17,24 +17,22 @@
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>
-#include <setjmp.h>
 #include <signal.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mount.h>
+#include <sys/resource.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
-#include <cmocka.h>
-
 #include "clock.h"
 #include "output.h"
+#include "unit.h"
+
+#define NR_MODES (OUTPUT_APPEND + 1)
 
 /* Each test has a directory of its own, and one file name in it. */
 static char dir[PATH_MAX];
@@ -201,9 +199,9 @@ assert_content (const char *name, const char *expected)
 }
 
 static struct output *
-open_output (bool append)
+open_output (enum output_mode mode)
 {
-  struct output *output = output_open (path, append, tell);
+  struct output *output = output_open (path, mode, tell);
 
   assert_no_error ();
   assert_non_null (output);
@@ -213,7 +211,7 @@ open_output (bool append)
 static void
 write_report (struct output *output, const char *report)
 {
-  assert_int_equal (output_write (output, report, strlen (report)), 0);
+  assert_int_equal (output_write (output, report, strlen (report), false), 0);
   assert_no_error ();
 }
 
@@ -250,7 +248,7 @@ test_replace (void **state)
   before = stat_of (path);
   fd = open (path, O_RDONLY);
 
-  output = open_output (false);
+  output = open_output (OUTPUT_LATEST);
   output_after_fork (output);
   assert_string_equal (output_name (output), path);
   assert_content (path, "an old report\n");
@@ -275,7 +273,7 @@ test_replace (void **state)
 static void
 test_new_file (void **state)
 {
-  struct output *output = open_output (false);
+  struct output *output = open_output (OUTPUT_LATEST);
 
   (void) state;
   assert_content (path, "");
@@ -291,13 +289,13 @@ test_big (void **state)
 {
   const size_t size = 3 * 1024 * 1024 + 1;
   char *report = malloc (size), *read_back = malloc (size);
-  struct output *output = open_output (false);
+  struct output *output = open_output (OUTPUT_LATEST);
   FILE *fp;
 
   (void) state;
   for (size_t i = 0; i < size; i++)
     report[i] = "0123456789\n"[i % 11];
-  assert_int_equal (output_write (output, report, size), 0);
+  assert_int_equal (output_write (output, report, size, false), 0);
   assert_int_equal (stat_of (path).st_size, size);
   fp = fopen (path, "r");
   assert_int_equal (fread (read_back, 1, size, fp), size);
@@ -311,7 +309,7 @@ test_big (void **state)
 static void
 test_removed_meanwhile (void **state)
 {
-  struct output *output = open_output (false);
+  struct output *output = open_output (OUTPUT_LATEST);
 
   (void) state;
   unlink (path);
@@ -325,12 +323,12 @@ static void
 test_removed_directory (void **state)
 {
   (void) state;
-  for (int append = 0; append <= 1; append++) {
-    struct output *output = open_output (append);
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+    struct output *output = open_output (mode);
 
     unlink (path);
     assert_int_equal (rmdir (dir), 0);
-    assert_int_equal (output_write (output, "new\n", 4), -1);
+    assert_int_equal (output_write (output, "new\n", 4, false), -1);
     assert_error ("statsfile", path, "No such file or directory");
     output_close (output);
     assert_int_equal (mkdir (dir, 0700), 0);
@@ -350,7 +348,7 @@ test_symlink (void **state)
 
   /* Once with a target that is not there yet. */
   for (unsigned i = 0; i < 2; i++) {
-    output = open_output (false);
+    output = open_output (OUTPUT_LATEST);
     write_report (output, i == 0 ? "first\n" : "second\n");
     assert_true (S_ISLNK (stat_of (path).st_mode));
     assert_true (S_ISREG (stat_of (target).st_mode));
@@ -358,7 +356,7 @@ test_symlink (void **state)
     assert_int_equal (files (), 2);
     output_close (output);
   }
-  output = open_output (true);
+  output = open_output (OUTPUT_APPEND);
   write_report (output, "third\n");
   assert_true (S_ISLNK (stat_of (path).st_mode));
   assert_content (target, "second\nthird\n");
@@ -375,11 +373,11 @@ test_umask (void **state)
 
   (void) state;
   for (size_t i = 0; i < sizeof table / sizeof table[0]; i++) {
-    for (int append = 0; append <= 1; append++) {
+    for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
       struct output *output;
 
       umask (table[i].mask);
-      output = open_output (append);
+      output = open_output (mode);
       assert_int_equal (mode_of (path), table[i].mode);
       write_report (output, "new\n");
       assert_int_equal (mode_of (path), table[i].mode);
@@ -401,7 +399,7 @@ test_rights (void **state)
   assert_int_equal (chmod (path, 0640), 0);
   if (geteuid () == 0)
     assert_int_equal (chown (path, 65534, 65534), 0);
-  output = open_output (false);
+  output = open_output (OUTPUT_LATEST);
   write_report (output, "new\n");
   st = stat_of (path);
   assert_int_equal (st.st_mode & 07777, 0640);
@@ -424,7 +422,7 @@ test_other_user (void **state)
   (void) state;
   write_file (path, "an old report, and it is a long one\n");
   assert_int_equal (chmod (dir, 0755), 0);
-  output = open_output (false);
+  output = open_output (OUTPUT_LATEST);
   assert_int_equal (chmod (dir, 0555), 0);
   if (root)
     assert_int_equal (seteuid (65534), 0);
@@ -443,9 +441,92 @@ test_other_user (void **state)
   assert_int_equal (chmod (dir, 0555), 0);
   if (root)
     assert_int_equal (seteuid (65534), 0);
-  assert_int_equal (output_write (output, "new\n", 4), -1);
+  assert_int_equal (output_write (output, "new\n", 4, false), -1);
   assert_error ("statsfile", path, "No such file or directory");
 
+  if (root)
+    assert_int_equal (seteuid (0), 0);
+  assert_int_equal (chmod (dir, 0755), 0);
+  output_close (output);
+}
+
+/* In a sticky directory like /tmp it could make a file, but not put it in
+ * the place of another user's.
+ */
+static void
+test_sticky (void **state)
+{
+  struct output *output;
+  struct stat before;
+
+  (void) state;
+  if (geteuid () != 0)
+    skip ();
+  write_file (path, "an old report, and it is a long one\n");
+  before = stat_of (path);
+  assert_int_equal (chmod (dir, 01777), 0);
+  output = open_output (OUTPUT_LATEST);
+  assert_int_equal (seteuid (65534), 0);
+  write_report (output, "new\n");
+  write_report (output, "the last\n");
+  assert_int_equal (seteuid (0), 0);
+  assert_content (path, "the last\n");
+  assert_int_equal (stat_of (path).st_ino, before.st_ino);
+  assert_int_equal (files (), 1);
+  output_close (output);
+}
+
+/* The first report of a run replaces the old one, further ones join it. */
+static void
+test_new (void **state)
+{
+  struct output *output;
+  struct stat before;
+  char old[32] = "";
+  int fd;
+
+  (void) state;
+  write_file (path, "an old report\n");
+  before = stat_of (path);
+  fd = open (path, O_RDONLY);
+  output = open_output (OUTPUT_NEW);
+  assert_content (path, "an old report\n");
+
+  write_report (output, "first\n");
+  assert_content (path, "first\n");
+  assert_int_not_equal (stat_of (path).st_ino, before.st_ino);
+  assert_int_equal (read (fd, old, sizeof old - 1), 14);
+  before = stat_of (path);
+  write_report (output, "second\n");
+  write_report (output, "third\n");
+  assert_content (path, "first\nsecond\nthird\n");
+  assert_int_equal (stat_of (path).st_ino, before.st_ino);
+
+  unlink (path);
+  write_report (output, "fourth\n");
+  assert_content (path, "fourth\n");
+  assert_int_equal (files (), 1);
+  close (fd);
+  output_close (output);
+}
+
+/* The same through the descriptor that was opened before. */
+static void
+test_new_other_user (void **state)
+{
+  const bool root = geteuid () == 0;
+  struct output *output;
+
+  (void) state;
+  write_file (path, "an old report, and it is a long one\n");
+  output = open_output (OUTPUT_NEW);
+  assert_int_equal (chmod (dir, 0555), 0);
+  if (root)
+    assert_int_equal (seteuid (65534), 0);
+  write_report (output, "first\n");
+  assert_content (path, "first\n");
+  write_report (output, "second\n");
+  assert_content (path, "first\nsecond\n");
   if (root)
     assert_int_equal (seteuid (0), 0);
   assert_int_equal (chmod (dir, 0755), 0);
@@ -464,7 +545,7 @@ test_append (void **state)
   write_file (path, "a log\n");
   before = stat_of (path);
   for (unsigned i = 0; i < 2; i++) {
-    output = open_output (true);
+    output = open_output (OUTPUT_APPEND);
     write_report (output, "first\n");
     write_report (output, "second\n");
     output_close (output);
@@ -474,11 +555,39 @@ test_append (void **state)
   assert_int_equal (files (), 1);
 }
 
+/* A process that was killed while it wrote left half a line: ours is not
+ * glued to it.
+ */
+static void
+test_append_fragment (void **state)
+{
+  static const struct { const char *log, *then; } table[] = {
+    { "", "first\nsecond\n" },
+    { "\n", "\nfirst\nsecond\n" },
+    { "a log\n", "a log\nfirst\nsecond\n" },
+    { "a log\nand ha", "a log\nand ha\nfirst\nsecond\n" },
+    { "x", "x\nfirst\nsecond\n" },
+  };
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (table); i++) {
+    struct output *output;
+
+    write_file (path, table[i].log);
+    output = open_output (OUTPUT_APPEND);
+    assert_content (path, table[i].log);
+    write_report (output, "first\n");
+    write_report (output, "second\n");
+    assert_content (path, table[i].then);
+    output_close (output);
+  }
+}
+
 /* The log was moved away, as logrotate does, or removed: a new one. */
 static void
 test_append_moved (void **state)
 {
-  struct output *output = open_output (true);
+  struct output *output = open_output (OUTPUT_APPEND);
   char moved[PATH_MAX + 16];
 
   (void) state;
@@ -517,14 +626,14 @@ static int
 append_reports (int process)
 {
   static char report[LINES * 64];
-  struct output *output = output_open (path, true, tell);
+  struct output *output = output_open (path, OUTPUT_APPEND, tell);
 
   if (output == NULL)
     return 1;
   for (int i = 0; i < REPORTS; i++) {
     const size_t size = make_report (report, sizeof report, process, i);
 
-    if (output_write (output, report, size) == -1)
+    if (output_write (output, report, size, false) == -1)
       return 1;
     sched_yield ();
   }
@@ -580,10 +689,10 @@ test_dev_full (void **state)
 {
   (void) state;
   snprintf (path, sizeof path, "/dev/full");
-  for (int append = 0; append <= 1; append++) {
-    struct output *output = open_output (append);
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+    struct output *output = open_output (mode);
 
-    assert_int_equal (output_write (output, "new\n", 4), -1);
+    assert_int_equal (output_write (output, "new\n", 4, false), -1);
     assert_error ("statsfile", "/dev/full", "No space left on device");
     output_close (output);
   }
@@ -639,22 +748,22 @@ test_full (void **state)
   mount_small (8);
   report = malloc (size);
   memset (report, 'x', size);
-  for (int append = 0; append <= 1; append++) {
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
     struct output *output;
 
     write_file (path, "an old report\n");
-    output = open_output (append);
+    output = open_output (mode);
     fill ("filler", 5);
 
     /* There is room for a part of it. */
-    assert_int_equal (output_write (output, report, size), -1);
+    assert_int_equal (output_write (output, report, size, false), -1);
     assert_error ("statsfile", path, "No space left on device");
     assert_content (path, "an old report\n");
     assert_int_equal (files (), 2);
 
     /* There is room for nothing more at all. */
     fill ("more", 2);
-    assert_int_equal (output_write (output, report, size), -1);
+    assert_int_equal (output_write (output, report, size, true), -1);
     assert_error ("statsfile", path, "No space left on device");
     assert_content (path, "an old report\n");
     assert_int_equal (files (), 3);
@@ -663,7 +772,8 @@ test_full (void **state)
     unlink (path);
     name_file ("report");
     write_report (output, "new\n");
-    assert_content (path, append ? "an old report\nnew\n" : "new\n");
+    assert_content (path, mode == OUTPUT_APPEND ? "an old report\nnew\n"
+                                                : "new\n");
     output_close (output);
     name_file ("more");
     unlink (path);
@@ -672,6 +782,75 @@ test_full (void **state)
   unlink (path);
   assert_int_equal (umount2 (dir, MNT_DETACH), 0);
   free (report);
+}
+
+/* After a report of ours that was written through the descriptor, one does
+ * not fit: none of it is left, nor a gap before the next one.
+ */
+static void
+test_full_other_user (void **state)
+{
+  const size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  const size_t size = 4 * page;
+  struct output *output;
+  char *report;
+
+  (void) state;
+  mount_small (8);
+  report = malloc (size);
+  memset (report, 'x', size);
+  write_file (path, "an old report\n");
+  output = open_output (OUTPUT_NEW);
+  fill ("filler", 5);
+  assert_int_equal (chmod (dir, 0555), 0);
+  assert_int_equal (seteuid (65534), 0);
+  write_report (output, "first\n");
+  assert_int_equal (output_write (output, report, size, false), -1);
+  assert_int_equal (seteuid (0), 0);
+  assert_error ("statsfile", path, "No space left on device");
+  assert_content (path, "first\n");
+  name_file ("filler");
+  unlink (path);
+  name_file ("report");
+  assert_int_equal (seteuid (65534), 0);
+  write_report (output, "second\n");
+  assert_int_equal (seteuid (0), 0);
+  assert_int_equal (stat_of (path).st_size, strlen ("first\nsecond\n"));
+  assert_content (path, "first\nsecond\n");
+  output_close (output);
+  unlink (path);
+  assert_int_equal (umount2 (dir, MNT_DETACH), 0);
+  free (report);
+}
+
+/* A limit of a file's size (ulimit -f) is an error and not the end of the
+ * server.
+ */
+static void
+test_file_size_limit (void **state)
+{
+  struct rlimit old, limit;
+  sigset_t mask;
+
+  (void) state;
+  assert_int_equal (getrlimit (RLIMIT_FSIZE, &old), 0);
+  limit = old;
+  limit.rlim_cur = 20;
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+    struct output *output;
+
+    write_file (path, "an old report\n");
+    output = open_output (mode);
+    assert_int_equal (setrlimit (RLIMIT_FSIZE, &limit), 0);
+    output_write (output, "one line and another one\n", 25, false);
+    assert_int_equal (setrlimit (RLIMIT_FSIZE, &old), 0);
+    assert_error ("statsfile", path, "the report is lost");
+    assert_content (path, "an old report\n");
+    assert_int_equal (files (), 1);
+    output_close (output);
+  }
+  pthread_sigmask (SIG_SETMASK, NULL, &mask);
+  assert_int_equal (sigismember (&mask, SIGXFSZ), 0);
 }
 
 /* FIFOs, terminals and so on. */
@@ -753,8 +932,8 @@ test_fifo_without_reader (void **state)
 
   (void) state;
   assert_int_equal (mkfifo (path, 0600), 0);
-  output = open_output (false);
-  assert_int_equal (output_write (output, "new\n", 4), -1);
+  output = open_output (OUTPUT_LATEST);
+  assert_int_equal (output_write (output, "new\n", 4, false), -1);
   assert_error ("statsfile", path, "reader");
   assert_true (clock_since (before, clock_now ()) < 2 * NS_PER_S);
   output_close (output);
@@ -793,11 +972,11 @@ test_fifo (void **state)
 
   (void) state;
   assert_int_equal (mkfifo (path, 0600), 0);
-  output = open_output (false);
+  output = open_output (OUTPUT_LATEST);
   assert_string_equal (output_name (output), path);
   for (unsigned i = 0; i < 2; i++) {
     start_reader (open_to_read (path), BIG);
-    assert_int_equal (output_write (output, report, BIG), 0);
+    assert_int_equal (output_write (output, report, BIG, false), 0);
     assert_reader_got (report, BIG);
     assert_no_error ();
   }
@@ -816,13 +995,63 @@ test_fifo_reader_goes (void **state)
 
   (void) state;
   assert_int_equal (mkfifo (path, 0600), 0);
-  output = open_output (false);
+  output = open_output (OUTPUT_LATEST);
   start_reader (open_to_read (path), 1000);
-  assert_int_equal (output_write (output, report, BIG), -1);
+  assert_int_equal (output_write (output, report, BIG, false), -1);
   assert_reader_got (report, 1000);
   assert_error ("statsfile", path, "the report is lost");
   output_close (output);
   free (report);
+}
+
+/* Of reports that are lost one after the other the first is told, and the
+ * last; and the next one that is lost after one was written.
+ */
+static void
+test_told_once (void **state)
+{
+  struct output *output;
+  int reader_fd;
+
+  (void) state;
+  assert_int_equal (mkfifo (path, 0600), 0);
+  output = open_output (OUTPUT_NEW);
+  assert_int_equal (output_write (output, "1\n", 2, false), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  assert_int_equal (output_write (output, "2\n", 2, false), -1);
+  assert_int_equal (output_write (output, "3\n", 2, false), -1);
+  assert_no_error ();
+
+  reader_fd = open_to_read (path);
+  write_report (output, "4\n");
+  close (reader_fd);
+  assert_int_equal (output_write (output, "5\n", 2, false), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  assert_int_equal (output_write (output, "6\n", 2, false), -1);
+  assert_no_error ();
+  assert_int_equal (output_write (output, "7\n", 2, true), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  output_close (output);
+}
+
+/* A report for which there was no memory is told in the same way. */
+static void
+test_lost (void **state)
+{
+  struct output *output = open_output (OUTPUT_NEW);
+
+  (void) state;
+  output_lost (output, false);
+  assert_error ("statsfile", path, "Cannot allocate memory");
+  output_lost (output, false);
+  assert_no_error ();
+  output_lost (output, true);
+  assert_error ("statsfile", path, "Cannot allocate memory");
+  write_report (output, "first\n");
+  assert_content (path, "first\n");
+  output_lost (output, false);
+  assert_error ("statsfile", path, "the report is lost");
+  output_close (output);
 }
 
 /* Standard error is what is behind descriptor 2, written as it is. */
@@ -842,11 +1071,11 @@ test_stderr (void **state)
     assert_int_not_equal (fd, -1);
     redirect_stderr (fd);
     assert_int_equal (write (STDERR_FILENO, "before\n", 7), 7);
-    output = output_open (names[i], false, tell);
+    output = output_open (names[i], OUTPUT_NEW, tell);
     if (output) {
       output_after_fork (output);
-      output_write (output, "report 1\n", 9);
-      output_write (output, "report 2\n", 9);
+      output_write (output, "report 1\n", 9, false);
+      output_write (output, "report 2\n", 9, false);
     }
     if (write (STDERR_FILENO, "after\n", 6) != 6)
       tell ("stderr was closed");
@@ -877,9 +1106,9 @@ test_stderr_pipe (void **state)
     redirect_stderr (fds[1]);
     close (fds[1]);
     start_reader (fds[0], BIG);
-    output = output_open (NULL, false, tell);
+    output = output_open (NULL, OUTPUT_NEW, tell);
     if (output)
-      r = output_write (output, report, BIG);
+      r = output_write (output, report, BIG, false);
     output_close (output);
     restore_stderr ();
     assert_reader_got (report, BIG);
@@ -897,9 +1126,9 @@ test_stderr_full (void **state)
 
   (void) state;
   redirect_stderr (fd);
-  output = output_open (NULL, false, tell);
+  output = output_open (NULL, OUTPUT_NEW, tell);
   if (output)
-    r = output_write (output, "new\n", 4);
+    r = output_write (output, "new\n", 4, false);
   output_close (output);
   restore_stderr ();
   close (fd);
@@ -920,12 +1149,12 @@ test_background (void **state)
 
   (void) state;
   redirect_stderr (file);
-  gone = output_open (NULL, false, tell);
+  gone = output_open (NULL, OUTPUT_NEW, tell);
   dup2 (null, STDERR_FILENO);
   output_after_fork (gone);
-  wanted = output_open (NULL, false, tell);
+  wanted = output_open (NULL, OUTPUT_NEW, tell);
   output_after_fork (wanted);
-  if (output_write (wanted, "nobody reads this\n", 18) == -1)
+  if (output_write (wanted, "nobody reads this\n", 18, false) == -1)
     tell ("it could not be thrown away");
   restore_stderr ();
   close (null);
@@ -957,7 +1186,7 @@ test_descriptor (void **state)
   for (unsigned i = 0; i < 2; i++) {
     fd = open (log, O_WRONLY | O_APPEND | O_CLOEXEC);
     snprintf (path, sizeof path, i ? "/dev/fd/%d" : "/proc/self/fd/%d", fd);
-    output = open_output (false);
+    output = open_output (OUTPUT_LATEST);
     close (fd);
     write_report (output, "new\n");
     output_close (output);
@@ -978,10 +1207,10 @@ test_descriptor_pipe (void **state)
   (void) state;
   assert_int_equal (pipe2 (fds, O_CLOEXEC), 0);
   snprintf (path, sizeof path, "/dev/fd/%d", fds[1]);
-  output = open_output (false);
+  output = open_output (OUTPUT_LATEST);
   close (fds[1]);
   start_reader (fds[0], BIG);
-  assert_int_equal (output_write (output, report, BIG), 0);
+  assert_int_equal (output_write (output, report, BIG, false), 0);
   assert_no_error ();
   assert_reader_got (report, BIG);
   output_close (output);
@@ -995,31 +1224,31 @@ test_bad_paths (void **state)
   char blocker[PATH_MAX + 16];
 
   (void) state;
-  for (int append = 0; append <= 1; append++) {
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
     snprintf (path, sizeof path, "%s", dir);
-    assert_null (output_open (path, append, tell));
+    assert_null (output_open (path, mode, tell));
     assert_error ("statsfile", path, "Is a directory");
 
     name_file ("none/report");
-    assert_null (output_open (path, append, tell));
+    assert_null (output_open (path, mode, tell));
     assert_error ("statsfile", path, "No such file or directory");
 
     snprintf (path, sizeof path, "/dev/fd/987");
-    assert_null (output_open (path, append, tell));
+    assert_null (output_open (path, mode, tell));
     assert_error ("statsfile", path, "Bad file descriptor");
 
     name_file ("file");
     write_file (path, "old\n");
     snprintf (blocker, sizeof blocker, "%s", path);
     name_file ("file/report");
-    assert_null (output_open (path, append, tell));
+    assert_null (output_open (path, mode, tell));
     assert_error ("statsfile", path, "Not a directory");
     assert_content (blocker, "old\n");
 
     name_file ("loop");
     unlink (path);
     assert_int_equal (symlink ("loop", path), 0);
-    assert_null (output_open (path, append, tell));
+    assert_null (output_open (path, mode, tell));
     assert_error ("statsfile", path, "Too many levels of symbolic links");
   }
 }
@@ -1036,7 +1265,7 @@ test_not_allowed (void **state)
   assert_int_equal (chmod (dir, 0755), 0);
   if (root)
     assert_int_equal (seteuid (65534), 0);
-  output = output_open (path, false, tell);
+  output = output_open (path, OUTPUT_NEW, tell);
   if (root)
     assert_int_equal (seteuid (0), 0);
   assert_null (output);
@@ -1059,14 +1288,22 @@ main (void)
     TEST (test_umask),
     TEST (test_rights),
     TEST (test_other_user),
+    TEST (test_sticky),
+    TEST (test_new),
+    TEST (test_new_other_user),
     TEST (test_append),
+    TEST (test_append_fragment),
     TEST (test_append_moved),
     TEST (test_append_processes),
     TEST (test_dev_full),
     TEST (test_full),
+    TEST (test_full_other_user),
+    TEST (test_file_size_limit),
     TEST (test_fifo_without_reader),
     TEST (test_fifo),
     TEST (test_fifo_reader_goes),
+    TEST (test_told_once),
+    TEST (test_lost),
     TEST (test_stderr),
     TEST (test_stderr_pipe),
     TEST (test_stderr_full),

@@ -12,18 +12,15 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <setjmp.h>
-#include <stdarg.h>
-#include <stddef.h>
-#include <stdint.h>
+#include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
+#include <unistd.h>
 
 #include "clock.h"
 #include "ops.h"
 #include "recorder.h"
 #include "tally.h"
+#include "unit.h"
 #include "wrap-alloc.h"
 
 static struct recorder *recorder;
@@ -32,7 +29,7 @@ static int
 start (void **state)
 {
   (void) state;
-  recorder = recorder_new ();
+  recorder = recorder_new (0);
   return recorder ? 0 : -1;
 }
 
@@ -55,11 +52,19 @@ read_totals (void)
 }
 
 static void
+begin (struct recorder *to, struct request *request, enum op op,
+       uint32_t count)
+{
+  *request = (struct request) { .op = op, .count = count };
+  recorder_begin (to, request);
+}
+
+static void
 do_request (enum op op, uint32_t count, int error)
 {
   struct request request;
 
-  recorder_begin (recorder, &request, op, count);
+  begin (recorder, &request, op, count);
   recorder_end (&request, error);
 }
 
@@ -145,7 +150,7 @@ test_extents (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 2; i++) {
-    recorder_begin (recorder, &request, OP_EXTENTS, 4096);
+    begin (recorder, &request, OP_EXTENTS, 4096);
     recorder_end (&request, 0);
     recorder_extents (&request, &returned[i]);
   }
@@ -158,6 +163,155 @@ test_extents (void **state)
   assert_int_equal (tally->extents.zero, 513);
 }
 
+/* All that a request says of itself is kept, and where it was slowest. */
+static void
+test_details (void **state)
+{
+  struct request request = {
+    .op = OP_WRITE, .count = 8192, .offset = 5 * GiB + 512,
+    .flags = 1 << FLAG_FUA, .zero_bytes = 1000,
+  };
+  struct recorder_totals totals;
+  const struct op_totals *op = &totals.ops[OP_WRITE];
+
+  stop (state);
+  recorder = recorder_new (4096);
+  assert_non_null (recorder);
+  for (unsigned i = 0; i < 3; i++) {
+    recorder_begin (recorder, &request);
+    if (i == 2)
+      usleep (1000);            /* the last is not the quickest */
+    recorder_end (&request, 0);
+    request.flags = 0;
+  }
+  totals = read_totals ();
+  assert_int_equal (op->tally.sizes[14].requests, 3);
+  assert_int_equal (op->tally.offset_alignment[9], 3);
+  assert_int_equal (op->tally.length_alignment[13], 3);
+  assert_int_equal (op->tally.blocks.touched, 9);
+  assert_int_equal (op->tally.flags[FLAG_FUA], 1);
+  assert_int_equal (op->tally.zero_bytes, 3000);
+  assert_int_equal (histogram_count (op->tally.bins), 3);
+  assert_in_range (op->tally.latency_ns, 3 * op->extremes.min_ns,
+                   3 * op->extremes.max_ns);
+  assert_int_equal (op->extremes.slowest[0].latency_ns, op->extremes.max_ns);
+  assert_int_equal (op->extremes.slowest[0].offset, 5 * GiB + 512);
+  assert_int_equal (op->extremes.slowest[0].count, 8192);
+  assert_int_equal (op->extremes.slowest[2].latency_ns, op->extremes.min_ns);
+  assert_int_equal (op->extremes.slowest[3].latency_ns, 0);
+  assert_int_equal (totals.time.depths[OP_WRITE][0].requests, 3);
+  assert_int_equal (totals.time.depths[OP_WRITE][0].latency_ns,
+                    op->tally.latency_ns);
+  assert_int_equal (totals.time.in_flight_ns[OP_WRITE],
+                    op->tally.latency_ns);
+}
+
+/* A client that asked for a fast zero is ready to be refused. */
+static void
+test_fast_zero (void **state)
+{
+  static const struct {
+    uint32_t flags;
+    int error;
+    uint64_t refused, failed;   /* so far */
+  } steps[] = {
+    { 1 << FLAG_FAST_ZERO, 0, 0, 0 },
+    { 1 << FLAG_FAST_ZERO, ENOTSUP, 1, 0 },
+    { 1 << FLAG_FAST_ZERO | 1 << FLAG_MAY_TRIM, EOPNOTSUPP, 2, 0 },
+    { 1 << FLAG_FAST_ZERO, EIO, 2, 1 },
+    { 1 << FLAG_MAY_TRIM, EOPNOTSUPP, 2, 2 },
+  };
+  struct recorder_totals totals;
+  const struct tally *tally = &totals.ops[OP_ZERO].tally;
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (steps); i++) {
+    struct request request = { .op = OP_ZERO, .flags = steps[i].flags };
+
+    recorder_begin (recorder, &request);
+    recorder_end (&request, steps[i].error);
+    totals = read_totals ();
+    assert_int_equal (tally->fast_zero_refused.requests, steps[i].refused);
+    assert_int_equal (failures_total (&totals.ops[OP_ZERO].failures).requests,
+                      steps[i].failed);
+  }
+  assert_int_equal (tally->requests, 1);
+  assert_true (tally->fast_zero_refused.ns > 0);
+  assert_int_equal (tally->flags[FLAG_FAST_ZERO], 1);
+}
+
+/* Which requests go on where another ended: each connection and operation
+ * by itself, though one thread may run requests of several.
+ */
+
+static void
+do_at (enum op op, uint64_t offset, struct sequence *streams, int error)
+{
+  struct request request = {
+    .op = op, .count = op == OP_FLUSH ? 0 : 512, .offset = offset,
+    .streams = streams,
+  };
+
+  recorder_begin (recorder, &request);
+  recorder_end (&request, error);
+}
+
+static void
+test_streams (void **state)
+{
+  const size_t size = NR_OPS * sizeof (struct sequence);
+  struct sequence *streams[2];
+  struct recorder_totals totals;
+
+  (void) state;
+  for (unsigned c = 0; c < 2; c++) {
+    streams[c] = calloc (1, size);
+    assert_non_null (streams[c]);
+  }
+  /* None of these goes on with one of its own. */
+  for (unsigned i = 0; i < 100; i++) {
+    do_at (OP_EXTENTS, i * 512, streams[i % 2], 0);
+    do_at (OP_TRIM, i * 512, NULL, 0);
+    do_at (OP_FLUSH, 0, streams[0], 0);
+    do_at (OP_CACHE, i * 512, streams[1], EIO);
+  }
+  /* All but the first do. */
+  for (unsigned c = 0; c < 2; c++) {
+    for (unsigned i = 0; i < 500; i++) {
+      do_at (OP_READ, i * 512, streams[c], 0);
+      do_at (OP_WRITE, i * 512, streams[c], 0);
+    }
+  }
+
+  /* The connections close: nothing more is looked up in their streams. */
+  recorder_settle (recorder);
+  for (unsigned c = 0; c < 2; c++) {
+    memset (streams[c], 0, size);
+    free (streams[c]);
+  }
+  do_request (OP_READ, 512, 0);
+  totals = read_totals ();
+  for (unsigned op = 0; op < NR_OPS; op++)
+    assert_int_equal (totals.time.sequential[op],
+                      op == OP_READ || op == OP_WRITE ? 2 * 499 : 0);
+}
+
+static void
+test_connections (void **state)
+{
+  struct recorder_totals totals;
+
+  (void) state;
+  connections_opened (recorder_connections (recorder), "name", 5, false);
+  connections_opened (recorder_connections (recorder), "", 7, true);
+  totals = read_totals ();
+  assert_int_equal (totals.connections.all.opened, 1);
+  assert_int_equal (totals.connections.all.failed, 1);
+  assert_int_equal (totals.connections.all.ns, 12);
+  assert_int_equal (totals.connections.nr_exports, 2);
+  connections_closed (recorder_connections (recorder));
+}
+
 /* Begun and not ended: known as in flight, and not yet counted. */
 static void
 test_in_flight (void **state)
@@ -166,7 +320,7 @@ test_in_flight (void **state)
   struct recorder_totals totals, later;
 
   (void) state;
-  recorder_begin (recorder, &request, OP_FLUSH, 0);
+  begin (recorder, &request, OP_FLUSH, 0);
   totals = read_totals ();
   assert_int_equal (totals.time.in_flight[OP_FLUSH], 1);
   assert_int_equal (requests_of_all (&totals), 0);
@@ -330,16 +484,16 @@ test_errnos_that_fit (void **state)
 static void
 test_two_recorders (void **state)
 {
-  struct recorder *outer = recorder, *inner = recorder_new ();
+  struct recorder *outer = recorder, *inner = recorder_new (0);
   struct request request, inner_request;
   struct recorder_totals totals;
 
   (void) state;
   assert_non_null (inner);
   for (unsigned i = 0; i < 10; i++) {
-    recorder_begin (outer, &request, OP_WRITE, 100);
+    begin (outer, &request, OP_WRITE, 100);
     for (unsigned j = 0; j < 2; j++) {
-      recorder_begin (inner, &inner_request, OP_WRITE, 50);
+      begin (inner, &inner_request, OP_WRITE, 50);
       recorder_end (&inner_request, 0);
     }
     recorder_end (&request, 0);
@@ -367,7 +521,7 @@ test_no_allocation (void **state)
     do_request (op, 512, 0);
   before = allocations;
   for (unsigned i = 0; i < 10000; i++) {
-    recorder_begin (recorder, &request, i % NR_OPS, 512 + i);
+    begin (recorder, &request, i % NR_OPS, 512 + i);
     recorder_end (&request, error[i % 4]);
     recorder_extents (&request, &returned);
   }
@@ -389,7 +543,7 @@ test_no_memory (void **state)
   for (long left = 0; ; left++) {
     assert_true (left < 100);
     allocations_left = left;
-    recorder_begin (recorder, &request, OP_EXTENTS, 4096);
+    begin (recorder, &request, OP_EXTENTS, 4096);
     recorder_end (&request, 0);
     recorder_extents (&request, &returned);
     allocations_left = -1;
@@ -431,7 +585,7 @@ test_new_without_memory (void **state)
     assert_true (left < 100);
     errno = 0;
     allocations_left = left;
-    r = recorder_new ();
+    r = recorder_new (0);
     allocations_left = -1;
     if (r)
       break;
@@ -455,7 +609,7 @@ test_new_without_key (void **state)
   if (n == MANY)
     skip ();
   errno = 0;
-  r = recorder_new ();
+  r = recorder_new (0);
   assert_null (r);
   assert_int_equal (errno, EAGAIN);
   while (n > 0)
@@ -472,9 +626,9 @@ test_free_in_flight (void **state)
   struct request request;
 
   (void) state;
-  kept = recorder_new ();
+  kept = recorder_new (0);
   assert_non_null (kept);
-  recorder_begin (kept, &request, OP_READ, 512);
+  begin (kept, &request, OP_READ, 512);
   recorder_free (kept);
   recorder_end (&request, 0);
 }
@@ -486,6 +640,10 @@ main (void)
     cmocka_unit_test_setup_teardown (test_nothing, start, stop),
     cmocka_unit_test_setup_teardown (test_operations, start, stop),
     cmocka_unit_test_setup_teardown (test_extents, start, stop),
+    cmocka_unit_test_setup_teardown (test_details, start, stop),
+    cmocka_unit_test_setup_teardown (test_fast_zero, start, stop),
+    cmocka_unit_test_setup_teardown (test_streams, start, stop),
+    cmocka_unit_test_setup_teardown (test_connections, start, stop),
     cmocka_unit_test_setup_teardown (test_in_flight, start, stop),
     cmocka_unit_test_setup_teardown (test_failures, start, stop),
     cmocka_unit_test_setup_teardown (test_many_errnos, start, stop),

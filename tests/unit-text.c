@@ -6,8 +6,9 @@
 
 /* The text report of snapshots made by hand, letter by letter.
  *
- * A report has lines that people's scripts look for.  Tables may follow
- * them, each after an empty line; they are not looked at here.
+ * A report begins with lines that people's scripts look for.  Tables follow
+ * them, each after an empty line, and then the diagnosis, whose findings
+ * are looked at in unit-diagnosis.c.
  */
 
 #include <config.h>
@@ -15,28 +16,18 @@
 #include <ctype.h>
 #include <errno.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <strings.h>
 #include <time.h>
 
-#include <cmocka.h>
-
+#include "diagnosis.h"
 #include "ops.h"
 #include "report.h"
 #include "snapshot.h"
-
-#define MS UINT64_C (1000000)           /* in nanoseconds */
-#define S (1000 * MS)
-#define KiB UINT64_C (1024)
-#define MiB (1024 * KiB)
-#define GiB (1024 * MiB)
+#include "unit.h"
 
 /* To be freed. */
 static char *
@@ -69,11 +60,29 @@ expect_lines (const char *text, const char *lines)
   return text + length;
 }
 
+/* No line ends in a blank, and none is longer than a terminal is wide but
+ * that of extents, which has much to say, and those of operations that
+ * were still in flight.
+ */
+static void
+check_lines (const char *text)
+{
+  for (size_t n; *text; text += n + 1) {
+    n = strcspn (text, "\n");
+    if (n > 80 && strncmp (text, "extents: ", 9) != 0
+        && strncmp (text + n - 9, "in flight", 9) != 0)
+      fail_msg ("this line is too long:\n%.*s", (int) n, text);
+    if (n > 0 && text[n - 1] == ' ')
+      fail_msg ("this line ends in a blank:\n%.*s", (int) n, text);
+  }
+}
+
 static void
 expect_report (const struct snapshot *snapshot, const char *lines)
 {
   char *text = text_of (snapshot, false);
 
+  check_lines (text);
   expect_lines (text, lines);
   free (text);
 }
@@ -92,7 +101,7 @@ check_sane (const char *text)
     assert_true (*p == '\n' || isprint ((unsigned char) *p));
     if (*p == '-')
       assert_false (begins && isdigit ((unsigned char) p[1]));
-    for (size_t i = 0; begins && i < sizeof words / sizeof words[0]; i++)
+    for (size_t i = 0; begins && i < LENGTH (words); i++)
       assert_false (length == strlen (words[i])
                     && strncasecmp (p, words[i], length) == 0);
   }
@@ -267,6 +276,28 @@ test_failures (void **state)
     "flush: 1 ops, 0.100 s, 1 failed\n");
 }
 
+/* A fast zero that was refused is no failure, but it took its time. */
+static void
+test_refused (void **state)
+{
+  struct recorder_totals layer = {
+    .ops[OP_ZERO].tally.fast_zero_refused = { .requests = 5, .ns = MS },
+    .time = { .busy_ns = MS, .op_busy_ns[OP_ZERO] = MS },
+  };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 1 * S, .nr_layers = 1, .layers = &layer,
+  };
+
+  (void) state;
+  expect_report (&snapshot,
+    "elapsed time: 1.000 s\n"
+    "busy time: 0.0010 s, 0.1% of elapsed\n"
+    "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
+    "total: 0 ops, 0.0010 s, 0 B, 0 B/s op, 0 B/s total\n"
+    "zero: 0 ops, 0.0010 s, 0 B, 0 B/s op, 0 B/s total,"
+    " 5 fast zeros refused\n");
+}
+
 /* Nor is a request forgotten that is still in flight at the end. */
 static void
 test_in_flight (void **state)
@@ -338,17 +369,17 @@ test_layers (void **state)
     { .unrecorded = 7 },
   };
   static const char *const expected[] = {
-    "\nlayer 1\n"
+    "\nlayer 1 of 3, nearest the client\n"
     "busy time: 1.000 s, 50.0% of elapsed\n"
     "bytes: read 1048576, written 0, zeroed 0, trimmed 0\n"
     "total: 1 ops, 1.000 s, 1.00 MiB, 1.00 MiB/s op, 512 KiB/s total\n"
     "read: 1 ops, 1.000 s, 1.00 MiB, 1.00 MiB/s op, 512 KiB/s total\n",
-    "\nlayer 2\n"
+    "\nlayer 2 of 3\n"
     "busy time: 0.500 s, 25.0% of elapsed\n"
     "bytes: read 1048576, written 0, zeroed 0, trimmed 0\n"
     "total: 256 ops, 0.500 s, 1.00 MiB, 2.00 MiB/s op, 512 KiB/s total\n"
     "read: 256 ops, 0.500 s, 1.00 MiB, 2.00 MiB/s op, 512 KiB/s total\n",
-    "\nlayer 3\n"
+    "\nlayer 3 of 3, nearest the plugin\n"
     "busy time: 0.000 s, 0.0% of elapsed\n"
     "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
     "total: 0 ops, 0.000 s, 0 B, 0 B/s op, 0 B/s total\n"
@@ -369,6 +400,188 @@ test_layers (void **state)
     rest = expect_lines (layer, expected[i]);
   }
   free (text);
+}
+
+/* The first block, the tables, for a lower layer what it had more than the
+ * one above, and at last the diagnosis, each after an empty line.
+ */
+static void
+test_parts (void **state)
+{
+  struct recorder_totals layers[2] = { conversion (), conversion () };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2107 * MS, .threshold = 95000, .nr_layers = 2,
+    .layers = layers,
+  };
+  static const char *const parts[] = {
+    "elapsed time: ", "\n\nlayer 1 of 2, nearest the client\nbusy time: ",
+    "\n\nlatency ", "\n\nrequests ",
+    "\n\nlayer 2 of 2, nearest the plugin\nbusy time: ",
+    "\n\nlatency ", "\n\nrequests ",
+    "\n\nfor each of the layer above  requests     bytes\n"
+    "write                           2.000     1.000\n"
+    "zero                            1.000     1.000\n"
+    "extents                         1.000     1.000\n"
+    "flush                           1.000\n",
+    "\ndiagnosis\n- ",
+  };
+  char *text;
+  const char *rest;
+
+  (void) state;
+  for (unsigned i = 0; i < 2; i++) {
+    layers[i].time.first_begin = 1;
+    layers[i].time.last_end = 1 + 2 * S;
+  }
+  layers[1].ops[OP_WRITE].tally.requests *= 2;
+  rest = text = text_of (&snapshot, false);
+  check_lines (text);
+  for (size_t i = 0; i < LENGTH (parts); i++) {
+    rest = strstr (rest, parts[i]);
+    if (rest == NULL)
+      fail_msg ("part %zu is missing or out of place in:\n%s", i, text);
+    rest += strlen (parts[i]);
+  }
+  assert_null (strstr (rest, "\n\n"));
+  free (text);
+}
+
+/* A line was broken as late as it could be: the next word did not fit. */
+static void
+check_breaks (const char *text)
+{
+  const char *next;
+
+  for (; (next = strchr (text, '\n')) != NULL; text = next + 1) {
+    if (strncmp (next, "\n  ", 3) == 0)
+      assert_true (next - text + 1 + (long) strcspn (next + 3, " \n") > 80);
+  }
+}
+
+/* Findings are broken into lines at blanks, and all their words are there. */
+static void
+check_diagnosis (const struct snapshot *snapshot)
+{
+  struct finding findings[MAX_FINDINGS];
+  const size_t nr = diagnose (snapshot, findings);
+  char *text = text_of (snapshot, false), *lines;
+  char expected[MAX_FINDINGS * sizeof findings[0].text] = "diagnosis\n";
+
+  for (size_t i = 0; i < nr; i++) {
+    strcat (expected, "- ");
+    strcat (expected, findings[i].text);
+    strcat (expected, "\n");
+  }
+  lines = strstr (text, "\n\ndiagnosis\n");
+  assert_non_null (lines);
+  lines += 2;
+  check_lines (lines);
+  check_breaks (lines);
+
+  for (char *p = lines; (p = strstr (p, "\n  ")) != NULL; *p = ' ')
+    memmove (p, p + 2, strlen (p + 2) + 1);
+  assert_string_equal (lines, expected);
+  free (text);
+}
+
+/* With numbers of all lengths, so that it is broken in many places. */
+static void
+test_diagnosis (void **state)
+{
+  struct recorder_totals layer = conversion ();
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2107 * MS, .nr_layers = 1, .layers = &layer,
+  };
+
+  (void) state;
+  layer.time.first_begin = 1;
+  layer.time.last_end = 1 + 2 * S;
+  layer.time.busy_ns = 2 * S;
+  for (uint64_t n = 1; n < UINT64_MAX / 10; n *= 10) {
+    layer.unrecorded = layer.connections.all.failed = n;
+    layer.time.in_flight[OP_READ] = (unsigned) (n % UINT32_MAX);
+    layer.ops[OP_WRITE].failures.by_errno[0] = (struct failure) {
+      .error = EIO, .requests = n,
+    };
+    check_diagnosis (&snapshot);
+  }
+}
+
+/* Rows while the server runs: rates of the interval, the time of the run. */
+
+static char *
+row_of (const struct snapshot *interval, const struct snapshot *now,
+        unsigned row, bool headed)
+{
+  char *text = NULL;
+  size_t size = 0;
+  FILE *fp = open_memstream (&text, &size);
+
+  text_write_row (fp, interval, now, row, headed);
+  assert_int_equal (fclose (fp), 0);
+  check_lines (text);
+  return text;
+}
+
+static void
+test_rows (void **state)
+{
+  static const char header[] =
+    " seconds   read   B/s  write   B/s   zero   B/s   trim   B/s busy depth"
+    "      p99\n";
+  static const char busy_row[] =
+    "  123.46  1.50k 93.8M     50 1.00G   0.50  512B      0    0B   75   3.0"
+    "  5.00 ms\n";
+  static const char idle_row[] =
+    "    0.50      0    0B      0    0B      0    0B      0    0B    0   0.0"
+    "        -\n";
+  struct recorder_totals layer = {
+    .ops = {
+      [OP_READ].tally = { .requests = 3000, .bytes = 3000 * 64 * KiB },
+      [OP_WRITE].tally = { .requests = 100, .bytes = 2 * GiB },
+      [OP_ZERO].tally = { .requests = 1, .bytes = 1 * KiB },
+    },
+    .time = { .busy_ns = 1500 * MS,
+              .in_flight_ns = { [OP_READ] = 4 * S, [OP_FLUSH] = 500 * MS } },
+  };
+  struct recorder_totals nothing = { .unrecorded = 0 };
+  struct snapshot interval = {
+    .elapsed_ns = 2 * S, .nr_layers = 1, .layers = &layer,
+  };
+  struct snapshot now = {
+    .elapsed_ns = 123456 * MS, .time = { .tv_sec = 951782400 }, .pid = 77,
+    .nr_layers = 1, .layers = &layer,
+  };
+  char *text, expected[300];
+
+  (void) state;
+  layer.ops[OP_READ].tally.bins[histogram_bin (MS)] = 3000;
+  layer.ops[OP_READ].extremes.min_ns = MS;
+  layer.ops[OP_READ].extremes.max_ns = MS;
+  layer.ops[OP_WRITE].tally.bins[histogram_bin (5 * MS)] = 100;
+  layer.ops[OP_WRITE].extremes.min_ns = 5 * MS;
+  layer.ops[OP_WRITE].extremes.max_ns = 5 * MS;
+  layer.ops[OP_ZERO].tally.bins[histogram_bin (2 * MS)] = 1;
+  layer.ops[OP_ZERO].extremes.min_ns = 2 * MS;
+  layer.ops[OP_ZERO].extremes.max_ns = 2 * MS;
+  for (unsigned row = 0; row <= 40; row++) {
+    text = row_of (&interval, &now, row, row == 40);
+    snprintf (expected, sizeof expected, "%s%s%s",
+              row == 40 ? "report: 2000-02-29T00:00:00Z, pid 77\n" : "",
+              row % 20 == 0 ? header : "", busy_row);
+    assert_string_equal (text, expected);
+    free (text);
+  }
+
+  /* Nothing happened, and in no time at all. */
+  interval.layers = &nothing;
+  now.elapsed_ns = 500 * MS;
+  for (unsigned stopped = 0; stopped <= 1; stopped++) {
+    interval.elapsed_ns = stopped ? 0 : 2 * S;
+    text = row_of (&interval, &now, 1, false);
+    assert_string_equal (text, idle_row);
+    free (text);
+  }
 }
 
 /* The extremes.  Nothing is divided by 0, and what no longer fits is
@@ -417,6 +630,7 @@ test_nothing (void **state)
        snapshot.nr_layers++) {
     text = text_of (&snapshot, true);
     check_sane (text);
+    assert_null (strstr (text, "diagnosis"));
     free (text);
   }
 }
@@ -514,9 +728,13 @@ main (void)
     cmocka_unit_test (test_active),
     cmocka_unit_test (test_all_operations),
     cmocka_unit_test (test_failures),
+    cmocka_unit_test (test_refused),
     cmocka_unit_test (test_in_flight),
     cmocka_unit_test (test_headed),
     cmocka_unit_test (test_layers),
+    cmocka_unit_test (test_parts),
+    cmocka_unit_test (test_diagnosis),
+    cmocka_unit_test (test_rows),
     cmocka_unit_test (test_no_time),
     cmocka_unit_test (test_nothing),
     cmocka_unit_test (test_huge),

@@ -1,0 +1,113 @@
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# What must hold between the figures of any JSON report. With jq -r -f it
+# prints a line for each rule that does not hold.
+
+def sum: add // 0;
+def close(x; y): (x - y | fabs) <= 1e-9 * ((x | fabs) + 1);
+def rule(what; holds): if holds then empty else what end;
+
+# Busy times differ a little where threads are preempted as they read the clock.
+def about_at_most(limit): . <= limit * 1.05 + 5e7;
+
+# The rate is n in ns nanoseconds, and null where no time passed.
+def rate(n; ns):
+  if ns == 0 then . == null else . != null and close(. * ns / 1e9; n) end;
+
+def latency_rules:
+  .lat_ns as $lat |
+  rule("N is total_ios"; $lat.N == .total_ios),
+  rule("bins and overflow add up to N";
+       ($lat.bins | sum) + $lat.overflow == $lat.N),
+  rule("the slowest is first";
+       [.slowest[].latency_ns] | . == (sort | reverse)),
+  rule("what was not measured is null";
+       [$lat | .min, .max, .mean, .stddev | . == null] | unique ==
+       [$lat.N == 0]),
+  if $lat.N == 0 then empty else
+    rule("min <= mean <= max";
+         $lat.min <= $lat.mean * (1 + 1e-9) and
+         $lat.mean <= $lat.max * (1 + 1e-9)),
+    rule("percentiles rise from min to max";
+         [$lat.min, $lat.percentile[], $lat.max] | . == sort)
+  end;
+
+def size_rules:
+  .total_ios as $ios |
+  rule("sizes add up to total_ios"; [.sizes[].requests] | sum == $ios),
+  rule("sizes add up to io_bytes"; ([.sizes[].bytes] | sum) == .io_bytes),
+  rule("the bytes of a class are between its bounds";
+       all(.sizes[]; .from * .requests <= .bytes and
+                     .bytes <= .to * .requests)),
+  rule("offsets add up"; [.alignment.offset[].requests] | sum == $ios),
+  rule("lengths add up"; [.alignment.length[].requests] | sum == $ios),
+  rule("block fit adds up";
+       .block_fit == null or (.block_fit.by_touched | sum) == $ios);
+
+def failed_rules($kind):
+  .failed |
+  rule("failures add up"; ([.by_errno[].total] | sum) == .total),
+  rule("times of failures add up"; ([.by_errno[].ns] | sum) == .ns),
+  rule("the longest is one of them";
+       ([.by_errno[].longest_ns] | max) == .longest_ns or $kind == "interval");
+
+def in_flight_rules:
+  .busy_ns as $busy | .in_flight |
+  rule("there is a mean where there is busy time";
+       (.mean != null) == ($busy > 0)),
+  rule("mean in flight <= max"; .mean == null or .mean <= .max * 1.05);
+
+def depth_rules($kind):
+  .total_ios as $ios | ([.depths[].requests] | sum) as $of_depths |
+  rule("depths add up to total_ios";
+       if $kind == "final" then $of_depths == $ios
+       else $kind == "interval" or $of_depths <= $ios end),
+  rule("depths follow one another";
+       [.depths[] | .from, .to // infinite] | . == sort);
+
+# Requests and times are not taken at the very same moment, and some figures are
+# known of the whole run alone. So not all rules are for each kind: "interval",
+# "cumulative" or "final".
+def op_rules($name; $elapsed; $kind):
+  rule("bw_bytes"; . as $op | .bw_bytes | rate($op.io_bytes; $elapsed)),
+  rule("iops"; . as $op | .iops | rate($op.total_ios; $elapsed)),
+  rule("busy_bw_bytes";
+       . as $op | .busy_bw_bytes | rate($op.io_bytes; $op.busy_ns)),
+  rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
+  rule("sequential_ios <= total_ios";
+       .sequential_ios <= .total_ios or $kind == "interval"),
+  rule("only extents return something";
+       has("returned") == ($name == "extents")),
+  latency_rules, failed_rules($kind), depth_rules($kind), in_flight_rules,
+  if $name == "flush" then
+    rule("flush has no size";
+         .sizes == [] and .alignment == { offset: [], length: [] } and
+         .block_fit == null and .io_bytes == 0)
+  else size_rules end;
+
+def layer_rules($elapsed; $kind):
+  rule("all seven, in order";
+       [.ops | keys_unsorted[]] ==
+       ["read", "write", "trim", "zero", "extents", "cache", "flush"]),
+  rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
+  .busy_ns as $busy | [.ops[].busy_ns] as $busy_of_ops |
+  rule("no operation is longer busy"; $busy_of_ops | max |
+                                      about_at_most($busy)),
+  rule("all together are as long busy"; $busy |
+                                        about_at_most($busy_of_ops | sum)),
+  in_flight_rules,
+  (.ops | to_entries[] | .key as $name |
+   .value | op_rules($name; $elapsed; $kind) | "\($name): \(.)");
+
+def rules($kind):
+  .elapsed_ns as $elapsed |
+  rule("layers are numbered"; [.layers[].layer] ==
+                              [range(1; 1 + (.layers | length))]),
+  rule("busy_ns is of the first"; .busy_ns == .layers[0].busy_ns),
+  rule("active_ns is of the first"; .active_ns == .layers[0].active_ns),
+  (.layers[] | "layer \(.layer): \(layer_rules($elapsed; $kind))");
+
+rules(.type), (.cumulative | select(.) | "cumulative: \(rules("cumulative"))")

@@ -1,0 +1,79 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Connections are counted: how many were opened, how many could not be, how many
+# there were at most at once. The time that the plugin takes to open one is
+# told, and is in no request's latency and not in the busy time.
+
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=json.sh
+source "$top_srcdir/tests/json.sh"
+
+requires jq --version
+requires nbdkit eval --version
+requires nbdsh --version
+
+cd "$tmp"
+cat >client.py <<'EOF'
+import os
+
+def connect(name):
+    h = nbd.NBD()
+    h.set_export_name(name)
+    h.connect_unix(os.environ["unixsocket"])
+    return h
+
+for name in "refused", "refused":
+    try:
+        connect(name)
+        raise Exception("this connection should be refused")
+    except nbd.Error as error:
+        pass
+
+# Three at once, one of them slow to open; then two more, one after the other.
+handles = [connect("a"), connect("slow"), connect("a")]
+for h in handles:
+    h.pread(512, 0)
+    h.shutdown()
+del handles, h
+for i in range(2):
+    h = connect("a")
+    h.shutdown()
+    del h
+EOF
+# run ARGS...
+run ()
+{
+  # shellcheck disable=SC2016
+  nbdkit -U - --filter=stats eval statsfile=report "$@" \
+         get_size='echo 1M' pread='head -c $3 /dev/zero' \
+         open='
+         case $3 in
+           refused) echo "EPERM not this one" >&2; exit 1 ;;
+           slow) sleep 1 ;;
+         esac' --run 'export unixsocket; nbdsh -n -c - <client.py'
+  cat report
+}
+run statsformat=json
+json_check '.layers[0].connections | [.opened, .failed, .max_at_once, .now] ==
+            [5, 2, 3, 0]' \
+           '.layers[0].exports | map([.name, .opened, .failed]) ==
+            [ ["refused", 0, 2], ["a", 4, 0], ["slow", 1, 0] ]' \
+           '.layers[0].exports[2].open_ns | .sum == .max and .max >= 1e9' \
+           '.layers[0].connections.open_ns.max >= 1e9' \
+           '.layers[0].connections.open_ns.sum ==
+            sum(.layers[0].exports[].open_ns.sum)' \
+           '.layers[0].connections.open_ns | .mean * 7 - .sum | fabs < 10' \
+           '.busy_ns < .layers[0].exports[2].open_ns.max' \
+           'read.total_ios == 3'
+
+run
+grep -A 4 '^connections ' report >connections
+grep -Ex 'all +5 +2 +[0-9.]+ m?s +[0-9.]+ s +3' connections
+grep -Ex '  refused +0 +2 +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s' connections
+grep -Ex '  a +4 +0 +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s' connections
+grep -Ex '  slow +1 +0 +([0-9.]+ s) +\1' connections

@@ -1,0 +1,58 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# What the diagnosis says about what did not work. The text report says the same
+# as JSON, in lines of 80 columns at most.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=diagnosis.sh
+source "$top_srcdir/tests/diagnosis.sh"
+
+requires jq --version
+requires nbdinfo --version
+requires nbdkit eval --version
+requires nbdkit --filter=error null --version
+requires nbdsh --version
+
+cd "$tmp"
+cat >client.py <<'EOF'
+def fails(call, *args):
+    try:
+        call(*args)
+        raise Exception("this should fail")
+    except nbd.Error:
+        pass
+
+fails(h.trim, 512, 0)
+for i in range(3):
+    fails(h.pwrite, bytes(512), 0)
+# Something that takes more than a line to say.
+for i in range(120):
+    h.pread(4096, i * 4096)
+EOF
+errors=(--filter=stats --filter=error memory 1M
+        error-trim=EIO error-trim-rate=100%
+        error-pwrite=ENOSPC error-pwrite-rate=100%
+        --run 'nbdsh -u "$uri" -c - <client.py')
+provoke "${errors[@]}"
+found failures '4 requests failed: 3 write requests with No space left on device'
+found small-requests
+
+# The same in text.
+nbdkit -U - "${errors[@]}" statsfile=text
+cat text
+sed '1,/^diagnosis$/d' text >diagnosis
+[ "$(wc -l <diagnosis)" -gt 2 ] || fail "no finding has more than a line"
+awk 'length > 80 || !/^(- |  )[^ ]/ { bad = 1 } END { exit bad }' \
+    diagnosis || fail "the lines of the diagnosis"
+sed 's/^- //; s/^  / /' diagnosis | tr -d '\n' >in-text
+jq -j '.diagnosis[].text' report | diff in-text -
+
+provoke --filter=stats eval get_size='echo 1M' pread='exit 1' \
+        open='echo EPERM >&2; exit 1' --run 'nbdinfo "$uri"; true'
+found failed-opens '[0-9]+ of [0-9]+ connections could not be opened'

@@ -1,0 +1,44 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# What the diagnosis says about who is the limit: the storage because it was busy
+# nearly always, or could not do more at once, or the client because it left the
+# storage idle, or never asked for more than one thing.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=diagnosis.sh
+source "$top_srcdir/tests/diagnosis.sh"
+
+requires jq --version
+requires nbdkit --filter=delay --filter=rate null --version
+requires qemu-img --version
+
+cd "$tmp"
+# Storage that takes 20 ms for a read, however many there are.
+bench -d 16 -s 64k -c 1500 -- --filter=stats --filter=delay memory 64M \
+      delay-read=20ms
+found storage-bound 'The storage is the limit.*busy for [0-9.]+% '
+not_found client-bound one-at-a-time saturated long-tail late-start late-end
+
+# Storage that does 12 MB a second, and no more if it is asked for more at once.
+provoke --filter=stats --filter=rate memory 64M rate=100M burstiness=0.01 \
+        --run 'qemu-img bench -f raw -d 1 -s 64k -c 20 "$uri" &&
+               qemu-img bench -f raw -d 16 -s 64k -c 300 "$uri"'
+found saturated 'saturated by reads: .* and [0-9.]+ m?s with '
+not_found client-bound one-at-a-time
+
+# A client that waits between two requests. Here a filter does it for it.
+bench -d 1 -s 64k -c 100 -- --filter=rate --filter=stats memory 64M rate=16M
+found client-bound 'The client is the limit: .*nothing to do for [0-9.]+%'
+not_found storage-bound one-at-a-time saturated
+
+# One that waits for each answer before it sends the next request.
+bench -d 1 -s 64k -c 120 -- --filter=stats --filter=delay memory 64M \
+      delay-read=10ms
+found one-at-a-time 'never more than one request in flight'
+not_found storage-bound client-bound saturated

@@ -1,0 +1,50 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Where there is nothing to say the diagnosis says nothing: after ordinary quick
+# copies, an idle server, and a client that asks for little.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=diagnosis.sh
+source "$top_srcdir/tests/diagnosis.sh"
+
+requires jq --version
+requires nbdcopy --version
+requires nbdinfo --version
+requires qemu-img --version
+
+cd "$tmp"
+truncate -s 16M src dst
+dd if=/dev/urandom of=src bs=1M count=4 conv=notrunc status=none
+
+# Slow copies have their reasons. On a busy machine these may be slow.
+quick ()
+{
+  provoke "$@"
+  jq -e '.elapsed_ns < 1e9' report
+}
+
+# healthy ARGS...
+healthy ()
+{
+  wait_until quick --filter=stats "$@"
+  [ -z "$(findings)" ] || fail "it found something"
+}
+
+healthy file src --run 'qemu-img convert -f raw -O raw "$uri" dst'
+healthy file dst statsblock=64k statszero=true \
+        --run 'qemu-img convert -n -f raw -O raw src "$uri"'
+healthy file dst --run 'nbdcopy --flush src "$uri"'
+healthy file src --run 'nbdcopy "$uri" dst'
+healthy file src --run 'nbdinfo "$uri"'
+healthy null --run true
+
+# Nor is there an empty heading.
+nbdkit -U - --filter=stats file src statsfile=text --run 'nbdcopy "$uri" null:'
+cat text
+if grep diagnosis text; then fail "there is a heading"; fi

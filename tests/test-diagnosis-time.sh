@@ -1,0 +1,46 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# What the diagnosis says about where the time went: into flushing, into questions
+# about extents, into opening the connection, and into waiting for the client
+# before its first request and after its last.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=diagnosis.sh
+source "$top_srcdir/tests/diagnosis.sh"
+
+requires jq --version
+requires nbdinfo --version
+requires nbdkit eval --version
+requires nbdkit --filter=delay null --version
+requires nbdsh --version
+requires qemu-img --version
+
+cd "$tmp"
+bench -w -d 1 -s 64k -c 20 --flush-interval=5 -- --filter=stats eval \
+      get_size='echo 64M' pread='exit 1' can_write='exit 0' \
+      pwrite='cat >/dev/null' can_flush='exit 0' flush='sleep 0.3'
+found flush 'Flushing took [0-9.]+% .* flushes of [0-9.]+ ms on average'
+
+cat >client.py <<'EOF'
+for i in range(20):
+    h.block_status(65536, 0, lambda *args: 0)
+EOF
+provoke --filter=stats --filter=delay memory 64M delay-extents=60ms \
+        --run 'nbdsh --base-allocation -u "$uri" -c - <client.py'
+found extents-time 'extents took 100.0% .*in 20 requests'
+
+provoke --filter=stats --filter=delay memory 64M delay-open=1100ms \
+        --run 'nbdinfo --size "$uri"'
+found slow-open 'took up to 1.[0-9]+ s'
+
+# The waits are the load.
+provoke --filter=stats memory 64M \
+        --run 'sleep 1.2; nbdsh -u "$uri" -c "h.pread (512, 0)"; sleep 1.2'
+found late-start '[0-9.]+ s passed before the first request'
+found late-end '[0-9.]+ s passed after the last request'

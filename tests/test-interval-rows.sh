@@ -1,0 +1,81 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# With statsinterval the text report begins with a row for each interval: at most
+# 80 columns, whatever the rates are, and a heading above every twentieth. The
+# whole report follows after an empty line. The rates are those of the interval.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=figures.sh
+source "$top_srcdir/tests/figures.sh"
+
+requires nbdsh --version
+
+cd "$tmp"
+# Very large rates, until there are enough rows.
+cat >client.py <<'EOF'
+def rows():
+    with open("report") as f:
+        return sum(1 for line in f)
+
+while rows() < 50:
+    for i in range(100):
+        h.zero((1 << 32) - 512, i << 32)
+        h.trim((1 << 32) - 512, i << 32)
+        h.pread(512, i << 32)
+EOF
+nbdkit -U - --filter=stats null 1P statsfile=report statsinterval=0.02 \
+       --run 'nbdsh -u "$uri" -c - <client.py'
+cat report
+sed '/^$/,$d' report >rows
+sed -n 1p rows | grep -E '^ seconds +read +B/s +write +B/s +zero +B/s +trim'
+awk 'length > 80 { print; bad = 1 } END { exit bad }' report ||
+  fail "a line is longer than 80 columns"
+awk '/seconds/ != (NR % 21 == 1) { print NR ": " $0; bad = 1 }
+     END { exit bad }' rows || fail "a heading is missing or one too many"
+awk '/seconds/ { next }
+     NF != ($12 == "-" ? 12 : 13) || $1 < before { print; bad = 1 }
+     { before = $1 }
+     END { exit bad }' rows || fail "that is no row"
+grep '[0-9][TPE] ' rows
+[ "$(grep -c '^elapsed time: ' report)" -eq 1 ] || fail "not one final report"
+line zero
+
+# The rates times the seconds are the requests and the bytes.
+cat >client.py <<'EOF'
+import time
+
+end = time.monotonic() + 2
+while time.monotonic() < end:
+    for i in range(10):
+        h.pwrite(bytes(8192), i * 8192)
+EOF
+nbdkit -U - --filter=stats memory 1M statsfile=report statsinterval=0.5 \
+       --run 'nbdsh -u "$uri" -c - <client.py'
+cat report
+awk '
+  function number (text, unit) {
+    unit = text
+    gsub (/[0-9.]/, "", unit)
+    return text * scale[unit]
+  }
+  BEGIN {
+    scale[""] = scale["B"] = 1; scale["k"] = 1000
+    scale["K"] = 1024; scale["M"] = 1024 ^ 2; scale["G"] = 1024 ^ 3
+  }
+  /^$/ { exit }
+  /seconds/ { next }
+  { requests += number($4) * ($1 - before)
+    bytes += number($5) * ($1 - before)
+    before = $1 }
+  END { printf "%.0f %.0f\n", requests, bytes }' report >sums
+cat sums
+read -r requests bytes <sums
+total=$(line write | sed -E 's/^write: ([0-9]+) ops.*/\1/')
+check "$requests > 0.9 * $total && $requests < 1.1 * $total"
+check "$bytes > 0.9 * 8192 * $total && $bytes < 1.1 * 8192 * $total"

@@ -1,0 +1,126 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Interval objects hold what happened in the interval, so all of them add up to
+# the final object: each count, in each size, bin and errno. What is cumulative
+# reads as the final object does, and in the last interval is the same.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+
+requires jq --version
+requires nbdkit --filter=blocksize --filter=error null --version
+requires nbdsh --version
+
+cd "$tmp"
+cat >client.py <<'EOF'
+import random
+import time
+
+def attempt(call, *args):
+    try:
+        call(*args)
+    except nbd.Error:
+        pass
+
+random.seed(1)
+offset = 0
+end = time.monotonic() + 1
+while time.monotonic() < end:
+    size = random.choice([512, 1000, 4096, 65536])
+    offset = random.choice([offset + size, random.randrange(1024 * 1024)])
+    attempt(h.pread, size, offset)
+    attempt(h.pwrite, bytes(size), offset, nbd.CMD_FLAG_FUA)
+    if size == 512:
+        h.flush()
+        h.zero(4096, 8192)
+        time.sleep(0.01)
+EOF
+
+nbdkit -U - --filter=stats --filter=blocksize --filter=stats --filter=error \
+       memory 64M maxdata=16K error-pread=EIO error-pread-rate=5% \
+       error-pwrite=ENOSPC error-pwrite-rate=5% \
+       statsfile=reports statsformat=json statsinterval=0.1 \
+       --run 'nbdsh -u "$uri" -c - <client.py; nbdinfo --size "$uri"' 2>log
+jq -c '[.type, .elapsed_ns, .busy_ns, .layers[0].ops.read.total_ios]' reports
+
+# Several intervals, and at the end the one final object.
+jq -e -s 'map(.type) | length > 5 and .[-1] == "final" and
+                       (.[:-1] | unique) == ["interval"]' reports
+
+# All that is counted in an object, as a list of names and numbers.
+cat >counted.jq <<'EOF'
+def numbers_of(key; value): map({key: "\(key)", value: value}) | from_entries;
+
+def counted_op:
+  { total_ios, io_bytes, busy_ns, sequential_ios, flags,
+    failed: .failed.total, failed_ns: .failed.ns,
+    errors: (.failed.by_errno | map_values(.total)),
+    sizes: (.sizes | numbers_of(.from; { requests, bytes })),
+    offsets: (.alignment.offset | numbers_of(.align; .requests)),
+    bins: .lat_ns.bins, overflow: .lat_ns.overflow };
+
+def counted:
+  { elapsed_ns,
+    layers: [.layers[] | { busy_ns, unrecorded,
+                           opened: .connections.opened,
+                           open_ns: .connections.open_ns.sum,
+                           ops: (.ops | map_values(counted_op)) }] } |
+  [paths(numbers) as $path |
+   { key: ($path | join("/")), value: getpath($path) }] | from_entries;
+
+def added_up:
+  reduce (.[] | to_entries[]) as $n ({}; .[$n.key] += $n.value);
+
+def shown: to_entries[] | select(.value > 0) | "\(.key) \(.value)";
+
+(.[-1] | counted | shown | "final \(.)"),
+(.[:-1] | map(counted) | added_up | shown | "intervals \(.)")
+EOF
+jq -r -s -f counted.jq reports >counted
+sed -n 's/^final //p' counted | sort >final
+sed -n 's/^intervals //p' counted | sort >intervals
+diff -u intervals final || fail "the intervals (-) and the end (+) differ"
+
+# There is something of all that in them.
+sort >wanted <<'EOF'
+elapsed_ns
+layers/0/busy_ns
+layers/0/open_ns
+layers/0/opened
+layers/0/ops/flush/total_ios
+layers/0/ops/read/errors/EIO
+layers/0/ops/read/failed_ns
+layers/0/ops/read/io_bytes
+layers/0/ops/read/sequential_ios
+layers/0/ops/write/busy_ns
+layers/0/ops/write/errors/ENOSPC
+layers/0/ops/write/sizes/65536/bytes
+layers/1/busy_ns
+layers/1/ops/write/flags/fua
+layers/1/ops/write/offsets/1
+layers/1/ops/write/sizes/16384/requests
+layers/1/ops/zero/total_ios
+EOF
+cut -d ' ' -f 1 final | sort | comm -23 wanted - >missing
+[ ! -s missing ] || fail "the final object has no $(cat missing)"
+
+# So far is the end, at the end.
+jq -e -s '.[-1] as $final | .[-2].cumulative as $so_far |
+          ($so_far | keys_unsorted | map({key: ., value: $final[.]}) |
+           from_entries) == $so_far and
+          ($final | keys) - ($so_far | keys) ==
+          ["filter_version", "nbdkit_version", "pid", "schema", "start_time",
+           "time", "type"]' reports
+# And it never shrinks.
+jq -e -s '[.[:-1][].cumulative |
+           [.elapsed_ns, .busy_ns, .active_ns,
+            (.layers[].ops[] | .total_ios, .io_bytes, .failed.total)]] |
+          transpose | all(. == sort)' reports
+
+jq -r -f "$top_srcdir/tests/json-rules.jq" reports >broken-rules
+[ ! -s broken-rules ] || fail "broken: $(cat broken-rules)"

@@ -1,0 +1,56 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# All JSON reports are as the schema says, and none of its names is missing or
+# one too many: those of real runs, final and interval, of one layer and two,
+# and the odd ones that a unit test makes by hand.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+
+requires /usr/bin/python3 -c 'import jsonschema.validators as v
+v.Draft202012Validator'
+requires nbdkit --filter=blocksize --filter=error null --version
+requires nbdsh --version
+
+validate ()
+{
+  /usr/bin/python3 "$top_srcdir/tests/json-schema.py" \
+    "$top_srcdir/schema/nbdkit-stats-report.schema.json" "$@"
+}
+
+cat >"$tmp/client.py" <<'EOF'
+for i in range(20):
+    try:
+        h.pwrite(bytes(3000), i * 5000)
+    except nbd.Error:
+        pass
+h.pread(3000, 0)
+h.zero(4096, 0)
+h.trim(4096, 0)
+h.cache(4096, 0)
+h.flush()
+h.block_status(4096, 0, lambda *args: 0)
+EOF
+
+nbdkit -U - --filter=stats null statsfile="$tmp/idle" statsformat=json \
+       --run true
+nbdkit -U - --filter=stats --filter=blocksize --filter=stats --filter=error \
+       memory 1M minblock=512 error-pwrite=ENOSPC error-pwrite-rate=50% \
+       statsfile="$tmp/layers" statsformat=json statsblock=4K statszero=true \
+       statsinterval=0.05 \
+       --run "nbdsh --base-allocation -u \"\$uri\" -c - <'$tmp/client.py'
+              sleep 0.2"
+validate "$tmp/idle" "$tmp/layers"
+grep -c '"type":"interval"' "$tmp/layers"
+grep '"ENOSPC"' "$tmp/layers" >/dev/null
+grep '"layer":2,.*"layer":2,' "$tmp/layers" >/dev/null
+
+# It is there where cmocka is.
+requires test -x ./unit-json
+UNIT_JSON_REPORTS="$tmp/unit" ./unit-json
+validate "$tmp/unit"

@@ -1,0 +1,134 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# A server that is killed at any moment leaves a file that is whole and not old:
+# with statsinterval its figures are of the last interval, and they are those of
+# the run before until there is a report of this one.
+
+source ./functions.sh
+set -e -u -x
+
+requires jq --version
+requires /usr/bin/python3 -c 'import nbd'
+
+cd "$tmp"
+cat >killer.py <<'EOF'
+import datetime
+import json
+import os
+import random
+import re
+import statistics
+import subprocess
+import time
+
+import nbd
+
+ROUNDS = 50
+INTERVAL = 0.05
+LONGEST = 6 * INTERVAL
+
+def shape(report):
+    """A report in Prometheus format without its values."""
+    return re.sub(rb" [-+.0-9e]+$", b"", report, flags=re.M)
+
+class Json:
+    name = "json"
+
+    def __init__(self, report):
+        self.fragments = 0
+        self.all = open("all.json", "wb")
+
+    def moments(self, report):
+        """When did the process start that wrote it last, and when was that?"""
+        lines = report.split(b"\n")
+        # The kernel cuts a write short if the kill comes in its middle, which
+        # is a matter of microseconds.
+        self.fragments += lines.pop() != b""
+        assert lines, "the file is empty"
+        self.all.write(b"\n".join(lines) + b"\n")
+        last = json.loads(lines[-1])
+        start = datetime.datetime.fromisoformat(
+            last["start_time"].replace("Z", "+00:00")).timestamp()
+        elapsed_ns = last.get("cumulative", last)["elapsed_ns"]
+        return start, start + elapsed_ns / 1e9
+
+class Prometheus:
+    name = "prometheus"
+    fragments = 0
+
+    def __init__(self, report):
+        self.shape = shape(report)
+
+    def moments(self, report):
+        assert shape(report) == self.shape, report
+        start, elapsed = [
+            float(re.search(rb"^nbdkit_stats_" + name + rb" (.*)", report,
+                            re.M).group(1))
+            for name in (b"start_time_seconds", b"elapsed_seconds_total")]
+        return start, start + elapsed
+
+class Server:
+    def __init__(self, format):
+        self.ages = []
+        self.report = format.name + ".report"
+        self.command = ["nbdkit", "--filter=stats", "memory", "1M",
+                        "statsformat=" + format.name,
+                        "statsfile=" + self.report]
+        subprocess.run(self.command + ["-U", "-", "--run", "true"], check=True)
+        self.format = format(self.read())
+
+    def read(self):
+        with open(self.report, "rb") as file:
+            return file.read()
+
+    def start(self, number):
+        name = "%s.%d" % (self.format.name, number)
+        self.spawned = time.time()
+        self.process = subprocess.Popen(
+            self.command + ["-f", "-U", name + ".sock", "-P", name + ".pid",
+                            "statsinterval=%g" % INTERVAL])
+        while not os.path.exists(name + ".pid"):
+            assert self.process.poll() is None, "it did not start"
+            time.sleep(0.001)
+        self.ready = time.time()
+        self.handle = nbd.NBD()
+        self.handle.connect_unix(name + ".sock")
+
+    def kill(self):
+        killed = time.time()
+        self.process.kill()
+        self.process.wait()
+        start, last = self.format.moments(self.read())
+        if start < self.spawned:        # nothing of this run
+            last = self.ready
+        self.ages.append(killed - last)
+
+servers = [Server(Json), Server(Prometheus)]
+for i in range(ROUNDS):
+    for server in servers:
+        server.start(i)
+    end = time.monotonic() + random.uniform(0, LONGEST)
+    while time.monotonic() < end:
+        for server in servers:
+            server.handle.pwrite(bytes(4096), 4096)
+    for server in servers:
+        server.kill()
+
+for server in servers:
+    ages = sorted(server.ages)
+    print(server.format.name, "fragments:", server.format.fragments,
+          "ages:", " ".join("%.3f" % age for age in ages))
+    # One interval is the most, but the machine may be slow.
+    assert statistics.median(ages) < 2 * INTERVAL
+    assert ages[-1] < 2 * INTERVAL + 2
+    assert server.format.fragments <= 3
+EOF
+/usr/bin/python3 killer.py
+
+jq -r .type all.json >types
+[ "$(wc -l <types)" -eq "$(wc -l <all.json)" ] || fail "jq did not read all"
+grep -c interval types

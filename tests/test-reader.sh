@@ -1,0 +1,67 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Whoever reads a file while it is replaced a hundred times a second always finds
+# it, and always a whole report in it.
+
+source ./functions.sh
+set -e -u -x
+
+requires /usr/bin/python3 -c 'import nbd'
+
+cd "$tmp"
+start_nbdkit --filter=stats memory 1M statsfile=report statsformat=prometheus \
+             statsinterval=0.01
+cat >reader.py <<'EOF'
+import re
+import sys
+import time
+
+import nbd
+
+WANTED = 500
+
+def read():
+    with open("report", "rb") as file:
+        return file.read()
+
+def shape(report):
+    """All of it but the values."""
+    return re.sub(rb" [-+.0-9e]+$", b"", report, flags=re.M)
+
+def elapsed(report):
+    return re.search(rb"^nbdkit_stats_elapsed_seconds_total (.*)$", report,
+                     re.M).group(1)
+
+handle = nbd.NBD()
+handle.connect_uri(sys.argv[1])
+
+# It may be that nbdkit is still about to write the first one.
+while read() == b"":
+    pass
+expected = shape(read())
+assert re.match(rb"# HELP ", expected), expected
+assert re.search(rb'\nnbdkit_stats_request_duration_seconds_count'
+                 rb'\{layer="1",op="flush"\}\n$', expected), expected
+
+reads = replacements = 0
+last = None
+give_up = time.monotonic() + 60
+while replacements < WANTED and time.monotonic() < give_up:
+    report = read()
+    reads += 1
+    assert shape(report) == expected, report
+    if elapsed(report) != last:
+        assert last is None or float(elapsed(report)) > float(last)
+        last = elapsed(report)
+        replacements += 1
+        handle.pread(512, 0)
+print("%d reads of %d reports" % (reads, replacements))
+assert replacements == WANTED
+EOF
+/usr/bin/python3 reader.py "$uri"
+stop_nbdkit
+[ "$(echo report*)" = report ] || fail "there are files beside it: $(echo report*)"

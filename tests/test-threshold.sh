@@ -1,0 +1,83 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# statsthreshold says how many percent of the requests the text report breaks
+# down: as many classes of sizes as it takes, the most frequent first. What is
+# left stands in one row that has exactly the requests and bytes not listed.
+
+# shellcheck disable=SC2016 # the shell of --run expands $uri
+source ./functions.sh
+set -e -u -x
+
+requires nbdsh --version
+
+cd "$tmp"
+cat >client.py <<'EOF'
+for requests, size in ((60, 4096), (25, 65536), (9, 1 << 20), (3, 512), (2, 64),
+                       (1, 8)):
+    for i in range(requests):
+        h.pread(size, 0)
+EOF
+
+# expect [PARAMETER]: the sizes are those on standard input, with their requests
+# and bytes.
+expect ()
+{
+  nbdkit -U - --filter=stats memory 1M statsfile=report "$@" \
+         --run 'nbdsh -u "$uri" -c - <client.py'
+  cat report
+  sed -n '/^sizes  /,/^$/s/^  //p' report |
+    sed -E 's/^(.*[^ ]) +([0-9]+) +[0-9.]+% +([0-9.]+ [KMG]?i?B) .*/\1: \2, \3/' \
+        >sizes
+  diff -u - sizes || fail "other sizes (+) than those (-) with: $*"
+}
+
+expect statsthreshold=100 <<'EOF'
+4096 (4.00 KiB): 60, 240 KiB
+65536 (64.0 KiB): 25, 1.56 MiB
+1048576 (1.00 MiB): 9, 9.00 MiB
+512 B: 3, 1.50 KiB
+64 B: 2, 128 B
+8 B: 1, 8 B
+EOF
+# The default is 95.
+expect <<'EOF'
+4096 (4.00 KiB): 60, 240 KiB
+65536 (64.0 KiB): 25, 1.56 MiB
+1048576 (1.00 MiB): 9, 9.00 MiB
+512 B: 3, 1.50 KiB
+2 others: 3, 136 B
+EOF
+expect statsthreshold=94 <<'EOF'
+4096 (4.00 KiB): 60, 240 KiB
+65536 (64.0 KiB): 25, 1.56 MiB
+1048576 (1.00 MiB): 9, 9.00 MiB
+3 others: 6, 1.63 KiB
+EOF
+expect statsthreshold=94.001 <<'EOF'
+4096 (4.00 KiB): 60, 240 KiB
+65536 (64.0 KiB): 25, 1.56 MiB
+1048576 (1.00 MiB): 9, 9.00 MiB
+512 B: 3, 1.50 KiB
+2 others: 3, 136 B
+EOF
+expect statsthreshold=0.1 <<'EOF'
+4096 (4.00 KiB): 60, 240 KiB
+5 others: 40, 10.6 MiB
+EOF
+# One alone stands by itself, and not as the rest.
+expect statsthreshold=98 <<'EOF'
+4096 (4.00 KiB): 60, 240 KiB
+65536 (64.0 KiB): 25, 1.56 MiB
+1048576 (1.00 MiB): 9, 9.00 MiB
+512 B: 3, 1.50 KiB
+64 B: 2, 128 B
+8 B: 1, 8 B
+EOF
+
+# 0 is none, and no heading either.
+expect statsthreshold=0 </dev/null
+if grep -E '^(sizes|aligned)|other' report; then fail "there is something"; fi

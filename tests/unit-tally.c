@@ -1,0 +1,507 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* What is counted of requests that succeed and that fail: classes of size
+ * and alignment, how they fit blocks, flags, and errnos.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <stdbool.h>
+#include <string.h>
+
+#include "histogram.h"
+#include "tally.h"
+#include "unit.h"
+
+static struct tally tally;
+static struct failures failures;
+static uint64_t random_state;
+
+static int
+start (void **state)
+{
+  (void) state;
+  memset (&tally, 0, sizeof tally);
+  memset (&failures, 0, sizeof failures);
+  random_state = 1;
+  return 0;
+}
+
+static void
+count (uint64_t offset, uint32_t length, uint64_t block)
+{
+  const struct request request = {
+    .op = OP_WRITE, .offset = offset, .count = length,
+  };
+
+  tally_request (&tally, &request, 1000, block);
+}
+
+static uint64_t
+sum (const uint64_t *numbers, size_t n)
+{
+  uint64_t all = 0;
+
+  for (size_t i = 0; i < n; i++)
+    all += numbers[i];
+  return all;
+}
+
+/* Sizes. */
+
+static void
+test_size_classes (void **state)
+{
+  (void) state;
+  count (0, 0, 0);
+  assert_int_equal (tally.sizes[0].requests, 1);
+  for (unsigned k = 1; k < SIZE_CLASSES; k++) {
+    const uint32_t low = UINT32_C (1) << (k - 1);
+    const uint32_t high = low + (low - 1);
+
+    count (0, low, 0);
+    count (0, high, 0);
+    assert_int_equal (tally.sizes[k].requests, 2);
+    assert_int_equal (tally.sizes[k].bytes, (uint64_t) low + high);
+    assert_int_equal (tally.sizes[k].latency_ns, 2000);
+  }
+  assert_int_equal (tally.requests, 1 + 2 * (SIZE_CLASSES - 1));
+}
+
+/* Alignment. */
+
+static void
+test_offset_alignment (void **state)
+{
+  (void) state;
+  for (unsigned k = 0; k < 64; k++) {
+    count (UINT64_C (1) << k, 512, 0);
+    count (UINT64_C (0xb) << k, 512, 0);        /* 1011 */
+    assert_int_equal (tally.offset_alignment[k], 2);
+  }
+  /* 0 is aligned to everything, and to nothing else. */
+  count (0, 512, 0);
+  assert_int_equal (tally.offset_alignment[OFFSET_ALIGNMENTS - 1], 1);
+  assert_int_equal (sum (tally.offset_alignment, OFFSET_ALIGNMENTS), 129);
+}
+
+static void
+test_length_alignment (void **state)
+{
+  (void) state;
+  for (unsigned k = 0; k < 32; k++) {
+    count (512, UINT32_C (1) << k, 0);
+    count (512, UINT32_C (0xb) << k, 0);
+    assert_int_equal (tally.length_alignment[k], 2);
+  }
+  count (512, 0, 0);
+  assert_int_equal (tally.length_alignment[LENGTH_ALIGNMENTS - 1], 1);
+  assert_int_equal (sum (tally.length_alignment, LENGTH_ALIGNMENTS), 65);
+}
+
+/* Blocks. */
+
+static void
+test_block_fit (void **state)
+{
+  static const struct {
+    uint64_t offset;
+    uint32_t count;
+    uint64_t block;
+    bool aligned, smaller;
+    uint64_t touched;
+  } table[] = {
+    { 0, 4096, 4096, true, false, 1 },
+    { 4096, 8192, 4096, true, false, 2 },
+    { 0, 12288, 4096, true, false, 3 },
+    { 0, 16384, 4096, true, false, 4 },
+    { 0, 1 << 30, 512, true, false, 1 << 21 },
+    { 1, 4096, 4096, false, false, 2 },
+    { 0, 4095, 4096, false, true, 1 },
+    { 1, 4095, 4096, false, true, 1 },
+    { 1, 4094, 4096, false, true, 1 },
+    { 2, 4095, 4096, false, true, 2 },
+    { 4095, 2, 4096, false, true, 2 },
+    { 4095, 1, 4096, false, true, 1 },
+    { 4096, 1, 4096, false, true, 1 },
+    { 4095, 4098, 4096, false, false, 3 },
+    { 5, 1, 1, true, false, 1 },
+    { 5, 10, 1, true, false, 10 },
+    { 300, 100, 100, true, false, 1 },          /* no power of two */
+    { 300, 101, 100, false, false, 2 },
+    { 250, 100, 100, false, false, 2 },
+    { UINT64_C (1) << 62, 4096, UINT64_C (1) << 62, false, true, 1 },
+    { (UINT64_C (1) << 62) - 1, 2, UINT64_C (1) << 62, false, true, 2 },
+    { 0, UINT32_MAX, UINT64_MAX, false, true, 1 },
+  };
+
+  for (size_t i = 0; i < LENGTH (table); i++) {
+    const uint64_t touched = table[i].touched;
+
+    start (state);
+    count (table[i].offset, table[i].count, table[i].block);
+    assert_int_equal (tally.blocks.aligned, table[i].aligned);
+    assert_int_equal (tally.blocks.smaller, table[i].smaller);
+    assert_int_equal (tally.blocks.touched, touched);
+    for (unsigned j = 0; j < BLOCKS_TOUCHED; j++) {
+      const bool last = j == BLOCKS_TOUCHED - 1;
+
+      assert_int_equal (tally.blocks.by_touched[j],
+                        last ? touched > j : touched == j + 1);
+    }
+  }
+}
+
+/* 128 KiB at odd multiples of 4 KiB: each needs two clusters. */
+static void
+test_unaligned_clusters (void **state)
+{
+  (void) state;
+  for (uint64_t i = 0; i < 1000; i++)
+    count ((2 * i + 1) * 4 * KiB, 128 * KiB, 128 * KiB);
+  assert_int_equal (tally.blocks.aligned, 0);
+  assert_int_equal (tally.blocks.smaller, 0);
+  assert_int_equal (tally.blocks.touched, 2000);
+  assert_int_equal (tally.blocks.by_touched[1], 1000);
+  assert_int_equal (sum (tally.blocks.by_touched, BLOCKS_TOUCHED), 1000);
+}
+
+/* No block size, or no bytes as of a flush: nothing to fit. */
+static void
+test_no_blocks (void **state)
+{
+  (void) state;
+  count (123, 456, 0);
+  count (0, 0, 4096);
+  assert_int_equal (tally.requests, 2);
+  assert_int_equal (tally.blocks.aligned + tally.blocks.smaller
+                    + tally.blocks.touched, 0);
+  assert_int_equal (sum (tally.blocks.by_touched, BLOCKS_TOUCHED), 0);
+}
+
+/* Flags, and data that is zero. */
+static void
+test_flags (void **state)
+{
+  uint64_t expected[NR_FLAGS] = { 0 };
+
+  (void) state;
+  for (uint32_t flags = 0; flags < 1 << NR_FLAGS; flags++) {
+    const struct request request = { .op = OP_ZERO, .flags = flags };
+
+    for (unsigned flag = 0; flag < NR_FLAGS; flag++)
+      expected[flag] += flags & 1 << flag ? 1 : 0;
+    tally_request (&tally, &request, 1, 0);
+    assert_memory_equal (tally.flags, expected, sizeof expected);
+  }
+}
+
+static void
+test_zero_bytes (void **state)
+{
+  struct request request = { .op = OP_WRITE, .count = UINT32_MAX };
+
+  (void) state;
+  for (unsigned i = 0; i < 3; i++) {
+    request.zero_bytes = UINT32_MAX - i;
+    tally_request (&tally, &request, 1, 0);
+  }
+  assert_int_equal (tally.zero_bytes, 3 * (uint64_t) UINT32_MAX - 3);
+  assert_int_equal (tally.bytes, 3 * (uint64_t) UINT32_MAX);
+}
+
+/* All together. */
+
+static struct request
+random_request (void)
+{
+  const uint32_t length = (uint32_t) random_64 (&random_state)
+    >> random_below (&random_state, 32);
+
+  return (struct request) {
+    .op = random_below (&random_state, NR_OPS),
+    .count = random_below (&random_state, 2) ? length : length & ~0xfffu,
+    .offset = random_64 (&random_state) >> random_below (&random_state, 64)
+      << random_below (&random_state, 20) >> 1,
+    .flags = (uint32_t) random_below (&random_state, 1 << NR_FLAGS),
+    .zero_bytes = (uint32_t) random_below (&random_state, length + 1u),
+  };
+}
+
+/* However requests are divided into classes, all of them are there, with
+ * all of their bytes and times.
+ */
+static void
+check_sums (const struct tally *t, uint64_t with_bytes)
+{
+  struct size_class all = { 0 };
+
+  for (unsigned k = 0; k < SIZE_CLASSES; k++) {
+    all.requests += t->sizes[k].requests;
+    all.bytes += t->sizes[k].bytes;
+    all.latency_ns += t->sizes[k].latency_ns;
+    if (k > 0 && t->sizes[k].requests)
+      assert_in_range (t->sizes[k].bytes / t->sizes[k].requests,
+                       UINT64_C (1) << (k - 1), (UINT64_C (1) << k) - 1);
+  }
+  assert_int_equal (all.requests, t->requests);
+  assert_int_equal (all.bytes, t->bytes);
+  assert_int_equal (all.latency_ns, t->latency_ns);
+  assert_int_equal (histogram_count (t->bins), t->requests);
+  assert_int_equal (sum (t->offset_alignment, OFFSET_ALIGNMENTS),
+                    t->requests);
+  assert_int_equal (sum (t->length_alignment, LENGTH_ALIGNMENTS),
+                    t->requests);
+  assert_int_equal (sum (t->blocks.by_touched, BLOCKS_TOUCHED), with_bytes);
+}
+
+static void
+test_random (void **state)
+{
+  uint64_t bytes = 0, latency_ns = 0, zeros = 0, touched = 0;
+  uint64_t with_bytes = 0, smaller = 0, aligned = 0;
+
+  (void) state;
+  for (unsigned i = 0; i < 20000; i++) {
+    const struct request request = random_request ();
+    const uint64_t end = request.offset + request.count;
+    const uint64_t ns = random_64 (&random_state) >> 25;
+
+    tally_request (&tally, &request, ns, 4096);
+    bytes += request.count;
+    latency_ns += ns;
+    zeros += request.zero_bytes;
+    if (request.count == 0)
+      continue;
+    with_bytes++;
+    touched += (end + 4095) / 4096 - request.offset / 4096;
+    smaller += request.count < 4096;
+    aligned += request.offset % 4096 == 0 && end % 4096 == 0;
+  }
+  assert_int_equal (tally.requests, 20000);
+  assert_int_equal (tally.bytes, bytes);
+  assert_int_equal (tally.latency_ns, latency_ns);
+  assert_int_equal (tally.zero_bytes, zeros);
+  assert_int_equal (tally.blocks.touched, touched);
+  assert_int_equal (tally.blocks.smaller, smaller);
+  assert_int_equal (tally.blocks.aligned, aligned);
+  assert_in_range (aligned, 1, with_bytes - 1);
+  check_sums (&tally, with_bytes);
+}
+
+/* Every number of the one is added to that of the other, and taken off
+ * again.
+ */
+static void
+test_add_subtract (void **state)
+{
+  enum { WORDS = sizeof (struct tally) / sizeof (uint64_t) };
+  static union {
+    struct tally tally;
+    uint64_t words[WORDS];
+  } a, b, both;
+
+  (void) state;
+  for (size_t i = 0; i < WORDS; i++) {
+    a.words[i] = random_64 (&random_state) >> 1;
+    b.words[i] = random_64 (&random_state) >> 1;
+  }
+  both = a;
+  tally_add (&both.tally, &b.tally);
+  for (size_t i = 0; i < WORDS; i++)
+    assert_int_equal (both.words[i], a.words[i] + b.words[i]);
+  tally_subtract (&both.tally, &b.tally);
+  assert_memory_equal (&both, &a, sizeof a);
+}
+
+/* Failures. */
+
+static struct failure
+failed_with (const struct failures *f, uint64_t error)
+{
+  struct failure found = { 0 };
+
+  for (unsigned i = 0; i < MAX_FAILURES; i++) {
+    if (f->by_errno[i].error != error)
+      continue;
+    assert_int_equal (found.error, 0); /* it has one entry */
+    found = f->by_errno[i];
+  }
+  return found;
+}
+
+static void
+check_failure (struct failure f, uint64_t requests, uint64_t ns,
+               uint64_t longest_ns)
+{
+  assert_int_equal (f.requests, requests);
+  assert_int_equal (f.ns, ns);
+  assert_int_equal (f.longest_ns, longest_ns);
+}
+
+static void
+test_failures (void **state)
+{
+  (void) state;
+  check_failure (failures_total (&failures), 0, 0, 0);
+  failures_count (&failures, EIO, 100);
+  failures_count (&failures, ENOSPC, 0);
+  failures_count (&failures, EIO, 30);
+  failures_count (&failures, EPERM, 500);
+  check_failure (failed_with (&failures, EIO), 2, 130, 100);
+  check_failure (failed_with (&failures, ENOSPC), 1, 0, 0);
+  check_failure (failed_with (&failures, EPERM), 1, 500, 500);
+  check_failure (failed_with (&failures, EINVAL), 0, 0, 0);
+  check_failure (failures_total (&failures), 4, 630, 500);
+  assert_int_equal (failures_total (&failures).error, 0);
+}
+
+/* As many as there are places but one have a place of their own, and the
+ * last place takes all others.
+ */
+static void
+test_failure_other (void **state)
+{
+  (void) state;
+  for (int error = 1; error <= 40; error++)
+    failures_count (&failures, error, (uint64_t) error * 1000);
+  failures_count (&failures, 40, 1);
+  failures_count (&failures, 1, 1);
+  check_failure (failed_with (&failures, 1), 2, 1001, 1000);
+  for (uint64_t error = 2; error < MAX_FAILURES; error++)
+    check_failure (failed_with (&failures, error), 1, error * 1000,
+                   error * 1000);
+  check_failure (failed_with (&failures, FAILURE_OTHER), 40 - 15 + 1,
+                 (16 + 40) * 25 / 2 * 1000 + 1, 40000);
+  assert_int_equal (failures.by_errno[MAX_FAILURES - 1].error,
+                    FAILURE_OTHER);
+  check_failure (failures_total (&failures), 42, 820002, 40000);
+}
+
+/* Parts add up, whatever the order of errnos in each, and the sum less
+ * what was there before is what came since.
+ */
+static void
+test_failures_add_subtract (void **state)
+{
+  enum { PARTS = 5, ERRNOS = MAX_FAILURES - 1 };
+  static struct failures parts[PARTS];
+  struct failures before = { 0 }, interval;
+  struct failure expected[ERRNOS + 1] = { 0 }, since[ERRNOS + 1] = { 0 };
+
+  (void) state;
+  memset (parts, 0, sizeof parts);
+  for (unsigned i = 0; i < 2000; i++) {
+    const unsigned part = (unsigned) random_below (&random_state, PARTS);
+    const int error = 1 + (int) random_below (&random_state, ERRNOS);
+    const uint64_t ns = random_below (&random_state, 1000000);
+
+    if (i == 1000) {
+      for (unsigned p = 0; p < PARTS; p++)
+        failures_add (&before, &parts[p]);
+    }
+    failures_count (&parts[part], error, ns);
+    expected[error].requests++;
+    expected[error].ns += ns;
+    if (ns > expected[error].longest_ns)
+      expected[error].longest_ns = ns;
+    since[error].requests += i >= 1000;
+    since[error].ns += i >= 1000 ? ns : 0;
+  }
+  for (unsigned p = 0; p < PARTS; p++)
+    failures_add (&failures, &parts[PARTS - 1 - p]);
+  interval = failures;
+  failures_subtract (&interval, &before);
+  for (unsigned error = 1; error <= ERRNOS; error++) {
+    const struct failure *e = &expected[error];
+
+    check_failure (failed_with (&failures, error), e->requests, e->ns,
+                   e->longest_ns);
+    check_failure (failed_with (&interval, error), since[error].requests,
+                   since[error].ns, e->longest_ns);
+  }
+  assert_int_equal (failures_total (&interval).requests, 1000);
+}
+
+/* More errnos than there are places, in each part others first. */
+static void
+test_failures_add_others (void **state)
+{
+  enum { PARTS = 4, ERRNOS = 30 };
+  static struct failures parts[PARTS];
+  struct failure total;
+
+  (void) state;
+  memset (parts, 0, sizeof parts);
+  for (unsigned p = 0; p < PARTS; p++) {
+    for (unsigned i = 0; i < ERRNOS; i++)
+      failures_count (&parts[p], 1 + (int) ((p * 7 + i) % ERRNOS), 10 + i);
+    failures_add (&failures, &parts[p]);
+  }
+  total = failures_total (&failures);
+  check_failure (total, PARTS * ERRNOS,
+                 PARTS * (ERRNOS * 10 + ERRNOS * (ERRNOS - 1) / 2),
+                 10 + ERRNOS - 1);
+  assert_int_equal (failures.by_errno[MAX_FAILURES - 1].error,
+                    FAILURE_OTHER);
+  assert_true (failed_with (&failures, FAILURE_OTHER).requests > 0);
+}
+
+/* What was together before may have an entry of its own now: then figures
+ * are less than exact, but never below 0.
+ */
+static void
+test_failures_subtract_moved (void **state)
+{
+  struct failures full = { 0 }, old = { 0 }, new = { 0 }, before = { 0 };
+
+  (void) state;
+  for (int error = 1; error < MAX_FAILURES; error++)
+    failures_count (&full, error, 10);
+  for (int i = 0; i < 5; i++)
+    failures_count (&old, ENOTSUP, 10);
+  failures_add (&before, &full);
+  failures_add (&before, &old);
+  check_failure (failed_with (&before, FAILURE_OTHER), 5, 50, 10);
+
+  failures_count (&new, ENOTSUP, 10);
+  failures_add (&failures, &new);
+  failures_add (&failures, &full);
+  failures_add (&failures, &old);
+  failures_subtract (&failures, &before);
+  for (unsigned i = 0; i < MAX_FAILURES; i++) {
+    assert_in_range (failures.by_errno[i].requests, 0, 6);
+    assert_in_range (failures.by_errno[i].ns, 0, 60);
+  }
+}
+
+#define TEST(f) cmocka_unit_test_setup (f, start)
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    TEST (test_size_classes),
+    TEST (test_offset_alignment),
+    TEST (test_length_alignment),
+    TEST (test_block_fit),
+    TEST (test_unaligned_clusters),
+    TEST (test_no_blocks),
+    TEST (test_flags),
+    TEST (test_zero_bytes),
+    TEST (test_random),
+    TEST (test_add_subtract),
+    TEST (test_failures),
+    TEST (test_failure_other),
+    TEST (test_failures_add_subtract),
+    TEST (test_failures_add_others),
+    TEST (test_failures_subtract_moved),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}

@@ -1,0 +1,127 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* What is not UTF-8 becomes U+FFFD, once for each sequence that could have
+ * begun a character; all else stays as it is.
+ */
+
+#include <config.h>
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+#include "utf8.h"
+
+#define BAD "\xef\xbf\xbd"
+
+static void
+expect_clean (const char *s, const char *expected)
+{
+  char *clean = utf8_clean (s);
+
+  assert_non_null (clean);
+  assert_string_equal (clean, expected);
+  free (clean);
+}
+
+static void
+test_good (void **state)
+{
+  static const char *const table[] = {
+    "", "a", "disk-1", "\x01\t\n\x1f\x7f", "\"\\/",
+    "\xc2\x80", "\xdf\xbf",                     /* U+0080, U+07FF */
+    "\xe0\xa0\x80", "\xef\xbf\xbf",             /* U+0800, U+FFFF */
+    "\xed\x9f\xbf", "\xee\x80\x80",             /* around the surrogates */
+    "\xf0\x90\x80\x80", "\xf4\x8f\xbf\xbf",     /* U+10000, U+10FFFF */
+    "\xef\xbf\xbd", "\xef\xbb\xbf",             /* U+FFFD, U+FEFF */
+    "a\xc3\xa4\xe2\x82\xac\xf0\x9f\x98\x80z",
+  };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    expect_clean (table[i], table[i]);
+}
+
+static void
+test_bad (void **state)
+{
+  static const struct {
+    const char *s, *expected;
+  } table[] = {
+    /* No lead at all. */
+    { "\x80", BAD }, { "\xbf", BAD }, { "\x80\xbf", BAD BAD },
+    { "\xfe", BAD }, { "\xff", BAD }, { "\xf5\x80\x80\x80", BAD BAD BAD BAD },
+    { "\xf8\x88\x80\x80\x80", BAD BAD BAD BAD BAD },
+
+    /* The end comes too early: of the string, or before another. */
+    { "\xc3", BAD }, { "\xe2\x82", BAD }, { "\xf0\x9f\x98", BAD },
+    { "\xc3z", BAD "z" }, { "\xe2\x82z", BAD "z" },
+    { "\xf0\x9f\x98z", BAD "z" }, { "\xf0\x9fz", BAD "z" },
+    { "\xe2\xe2\x82\xac", BAD "\xe2\x82\xac" },
+    { "\xf0\x9f\xc3\xa4", BAD "\xc3\xa4" },
+    { "\xc3\xc3", BAD BAD },
+
+    /* Too many bytes. */
+    { "\xc3\xa4\xa4", "\xc3\xa4" BAD },
+
+    /* Longer than needed: '/' in two, three and four bytes. */
+    { "\xc0\xaf", BAD BAD }, { "\xe0\x80\xaf", BAD BAD BAD },
+    { "\xf0\x80\x80\xaf", BAD BAD BAD BAD },
+    { "\xc1\xbf", BAD BAD }, { "\xe0\x9f\xbf", BAD BAD BAD },
+    { "\xf0\x8f\xbf\xbf", BAD BAD BAD BAD },
+
+    /* Surrogates, alone and in pairs. */
+    { "\xed\xa0\x80", BAD BAD BAD }, { "\xed\xbf\xbf", BAD BAD BAD },
+    { "\xed\xa0\xbd\xed\xb8\x80", BAD BAD BAD BAD BAD BAD },
+
+    /* More than U+10FFFF. */
+    { "\xf4\x90\x80\x80", BAD BAD BAD BAD },
+
+    { "a\xff" "b\xfe" "c", "a" BAD "b" BAD "c" },
+  };
+
+  (void) state;
+  for (size_t i = 0; i < sizeof table / sizeof table[0]; i++)
+    expect_clean (table[i].s, table[i].expected);
+}
+
+/* As long as an export name can be, and each byte becomes three. */
+static void
+test_long (void **state)
+{
+  enum { LENGTH = 4096 };
+  char s[LENGTH + 1];
+  char *clean;
+
+  (void) state;
+  memset (s, 0xff, LENGTH);
+  s[LENGTH] = '\0';
+  clean = utf8_clean (s);
+  assert_non_null (clean);
+  assert_int_equal (strlen (clean), strlen (BAD) * LENGTH);
+  for (size_t i = 0; i < LENGTH; i++)
+    assert_memory_equal (clean + strlen (BAD) * i, BAD, strlen (BAD));
+  free (clean);
+}
+
+int
+main (void)
+{
+  const struct CMUnitTest tests[] = {
+    cmocka_unit_test (test_good),
+    cmocka_unit_test (test_bad),
+    cmocka_unit_test (test_long),
+  };
+
+  return cmocka_run_group_tests (tests, NULL, NULL);
+}
