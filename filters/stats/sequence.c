@@ -59,7 +59,8 @@ find_loose (const struct sequence *sequence, uint64_t offset)
   if (sequence->loose == 0)
     return -1;
   for (unsigned i = 0; i < sequence->used; i++) {
-    if (!sequence->follows[i] && sequence->begins[i] == offset)
+    if ((sequence->loose >> i & 1)
+        && sequence->ends[i] - sequence->counts[i] == offset)
       return (int) i;
   }
   return -1;
@@ -70,17 +71,14 @@ remember (struct sequence *sequence, uint64_t offset, uint32_t count,
           bool follows)
 {
   const unsigned place = sequence->next++ % SEQUENCE_WINDOW;
+  const uint32_t bit = UINT32_C (1) << place;
 
   if (sequence->used < SEQUENCE_WINDOW)
     sequence->used++;
-  else if (!sequence->follows[place])
-    sequence->loose--;
-  sequence->begins[place] = offset;
   sequence->ends[place] = offset + count;
+  sequence->counts[place] = count;
+  sequence->loose = follows ? sequence->loose & ~bit : sequence->loose | bit;
   add_hash (sequence, place, offset + count);
-  sequence->follows[place] = follows;
-  if (!follows)
-    sequence->loose++;
 }
 
 unsigned
@@ -94,8 +92,7 @@ sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count)
   if (follows) {
     found++;
     while ((i = find_loose (sequence, end)) != -1) {
-      sequence->follows[i] = true;
-      sequence->loose--;
+      sequence->loose &= ~(UINT32_C (1) << i);
       end = sequence->ends[i];
       found++;
     }

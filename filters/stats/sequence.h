@@ -30,7 +30,9 @@
  */
 #define SEQUENCE_WINDOW 32u
 
-/* Most requests of a random load follow none, so there is a quick way to
+/* All of it is small, since it moves between processors with the sweeps.
+ *
+ * Most requests of a random load follow none, so there is a quick way to
  * see that: a bit for each hash of an end.  Ends that have left the window
  * leave their bits behind until SEQUENCE_WINDOW more requests have come.
  */
@@ -40,13 +42,15 @@
 struct sequence {
   uint64_t hashes[2][SEQUENCE_HASH_WORDS]; /* since a turn of the window, */
                                            /* and of the turn before */
-  uint64_t begins[SEQUENCE_WINDOW];   /* offsets of the last requests, */
-  uint64_t ends[SEQUENCE_WINDOW];     /* where they ended, */
-  bool follows[SEQUENCE_WINDOW];      /* and whether they are sequential */
-  unsigned next;                      /* the place of the next request */
-  unsigned used;
-  unsigned loose;                     /* how many in the window are not */
+  uint64_t ends[SEQUENCE_WINDOW];     /* where the last requests ended, */
+  uint32_t counts[SEQUENCE_WINDOW];   /* and their bytes */
+  uint32_t loose;                     /* a bit for each that is not (yet) */
+                                      /* sequential */
+  uint32_t next;                      /* the place of the next request */
+  uint32_t used;
 };
+
+_Static_assert (SEQUENCE_WINDOW == 32, "loose has a bit for each place");
 
 /* A request of count bytes at offset.  Returns how many requests this one
  * makes sequential: itself and those that came too early.  Not

@@ -34,9 +34,8 @@ in_flight_op (uint64_t in_flight)
 
 /* See what is next in the log: a request that ended, then the one in
  * flight.  Returns false when nothing is left that began up to now.
- * What began later waits for the next sweep: a sweep may have waited for
- * another since it read the clock, and what is in flight in one log counts
- * up to now only.
+ * What began later waits for the next sweep, since what is in flight in
+ * one log counts up to now only.
  */
 static bool
 peek (struct timeline_log *log, uint64_t now)
@@ -64,45 +63,83 @@ enqueue (struct timeline_log **queue, struct timeline_log *log)
   *queue = log;
 }
 
+struct news {
+  uint32_t head;
+  uint64_t in_flight;           /* 0: none */
+};
+
 /* See how far the log goes, and what is in flight.  What has ended is in
- * the log, so the word is from before head was moved, and not pending, if
- * the two differ in the odd bit.
+ * the log, so the word is from before head was moved, and means nothing
+ * any more, if the two differ in the odd bit.
  */
-static void
-look_at (struct timeline_log *log)
+static struct news
+look_at (const struct timeline_log *log)
 {
-  uint64_t in_flight;
-  uint32_t head, again;
+  struct news news;
+  uint32_t again = atomic_load_explicit (&log->head, memory_order_acquire);
 
-  again = atomic_load_explicit (&log->head, memory_order_acquire);
   do {
-    head = again;
-    in_flight = atomic_load_explicit (&log->in_flight, memory_order_acquire);
+    news.head = again;
+    news.in_flight = atomic_load_explicit (&log->in_flight,
+                                           memory_order_acquire);
     again = atomic_load_explicit (&log->head, memory_order_acquire);
-  } while (again != head);
-
-  log->limit = head;
-  log->pending = (in_flight >> OP_BITS) % 2 == head % 2 ? in_flight : 0;
-  log->cursor = atomic_load_explicit (&log->tail, memory_order_relaxed);
-  log->swept_streams = log->streams;
-  log->done = false;
+  } while (again != news.head);
+  if ((news.in_flight >> OP_BITS) % 2 != news.head % 2)
+    news.in_flight = 0;
+  return news;
 }
 
+/* Nothing has ended, and what is in flight was so at the last sweep. */
+static bool
+is_old (const struct timeline_log *log, const struct news *news)
+{
+  return news->head == atomic_load_explicit (&log->tail, memory_order_relaxed)
+    && news->in_flight >> IN_FLIGHT_BEGIN_SHIFT == log->open_since;
+}
+
+/* Find the logs that have news, in the order of their begins, and how many
+ * requests are in flight of each operation since before the last sweep.
+ */
 static struct timeline_log *
 open_queue (struct timeline *timeline, uint64_t now,
-            struct timeline_totals *totals)
+            struct timeline_totals *totals, unsigned still_open[NR_OPS])
 {
   struct timeline_log *queue = NULL;
   struct timeline_log *log;
 
   for (log = timeline->logs; log; log = log->next) {
-    look_at (log);
-    if (totals && log->pending)
-      totals->in_flight[in_flight_op (log->pending)]++;
+    const struct news news = look_at (log);
+
+    if (totals && news.in_flight)
+      totals->in_flight[in_flight_op (news.in_flight)]++;
+    if (is_old (log, &news)) {
+      if (news.in_flight)
+        still_open[in_flight_op (news.in_flight)]++;
+      continue;
+    }
+    log->limit = news.head;
+    log->pending = news.in_flight;
+    log->cursor = atomic_load_explicit (&log->tail, memory_order_relaxed);
+    log->swept_streams = log->streams;
+    log->done = false;
     if (peek (log, now))
       enqueue (&queue, log);
   }
   return queue;
+}
+
+/* They began before all else that this sweep settles. */
+static void
+settle_still_open (struct timeline *timeline, uint64_t now,
+                   const unsigned still_open[NR_OPS])
+{
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (still_open[op] == 0)
+      continue;
+    busy_add (&timeline->all, 0, now);
+    busy_add (&timeline->ops[op], 0, now);
+    timeline->in_flight_ns[op] += still_open[op] * (now - timeline->swept);
+  }
 }
 
 static inline void
@@ -125,18 +162,17 @@ settle_depth (struct timeline *timeline, const struct interval *interval,
 }
 
 /* A request that ended.  If an earlier sweep saw it in flight, part of it
- * has been counted there.
+ * has been counted there: more than it all, where it ended before that.
  */
 static void
 settle_ended (struct timeline *timeline, struct timeline_log *log,
               const struct interval *interval)
 {
   const bool was_open = log->open_since == interval->begin;
-  const uint64_t since = was_open ? log->open_until : interval->begin;
+  const uint64_t since = was_open ? timeline->swept : interval->begin;
   unsigned depth;
 
   settle_busy (timeline, interval->op, interval->begin, interval->end);
-  /* Less than nothing where it ended before a sweep that still saw it. */
   timeline->in_flight_ns[interval->op] += interval->end - since;
   if (was_open) {
     depth = log->open_depth;
@@ -161,15 +197,15 @@ static void
 settle_open (struct timeline *timeline, struct timeline_log *log,
              enum op op, uint64_t now)
 {
+  const bool was_open = log->open_since == log->begin;
+  const uint64_t since = was_open ? timeline->swept : log->begin;
+
   settle_busy (timeline, op, log->begin, now);
-  if (log->open_since != log->begin) {
-    log->open_since = log->open_until = log->begin;
+  timeline->in_flight_ns[op] += now - since;
+  if (!was_open) {
+    log->open_since = log->begin;
     log->open_depth = in_flight_add (&timeline->in_flight, log, op,
                                      log->begin, IN_FLIGHT_OPEN);
-  }
-  if (now > log->open_until) {
-    timeline->in_flight_ns[op] += now - log->open_until;
-    log->open_until = now;
   }
   log->done = true;
 }
@@ -197,10 +233,15 @@ static void
 sweep (struct timeline *timeline, uint64_t now,
        struct timeline_totals *totals)
 {
-  struct timeline_log *queue = open_queue (timeline, now, totals);
-  struct timeline_log *log;
+  unsigned still_open[NR_OPS] = { 0 };
+  struct timeline_log *queue, *log;
   bool more;
 
+  /* It may have waited for another since it read the clock. */
+  if (now < timeline->swept)
+    now = timeline->swept;
+  queue = open_queue (timeline, now, totals, still_open);
+  settle_still_open (timeline, now, still_open);
   /* The queue is in order, so what comes first in it comes first at all. */
   if (queue && (timeline->first_begin == 0
                 || queue->begin < timeline->first_begin))
@@ -218,6 +259,7 @@ sweep (struct timeline *timeline, uint64_t now,
       atomic_store_explicit (&log->tail, log->cursor, memory_order_release);
   }
   in_flight_until (&timeline->in_flight, now);
+  timeline->swept = now;
 }
 
 static void
@@ -318,7 +360,7 @@ timeline_attach (struct timeline *timeline, struct timeline_log *log)
   r = in_flight_reserve (&timeline->in_flight, timeline->nr_logs + 1);
   if (r == 0) {
     timeline->nr_logs++;
-    log->next = timeline->logs;
+      log->next = timeline->logs;
     timeline->logs = log;
   }
   pthread_mutex_unlock (&timeline->lock);
