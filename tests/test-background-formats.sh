@@ -39,7 +39,7 @@ for format in text json prometheus; do
   pid=$(cat ../pid)
   nbdsh -u "nbd+unix:///?socket=$tmp/sock" -c 'h.pwrite(bytes(3000), 0)'
   for ((i = 0; i < 3; i++)); do
-    cp report ../before
+    cat report >../before
     wait_until newer
   done
   kill "$pid"

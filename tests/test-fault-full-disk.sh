@@ -71,7 +71,7 @@ for format in json prometheus; do
     wait_until errors log
     # It may take a few more until it fails each time.
     wait_until more_ticks "$(($(ticks) + 3))"
-    cp disk/report full
+    cat disk/report >full
     wait_until more_ticks "$(($(ticks) + 3))"
     cmp disk/report full || fail "the file changed while the disk was full"
     whole_$format full

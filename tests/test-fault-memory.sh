@@ -49,8 +49,9 @@ for format in text json prometheus; do
   errors log | sort | uniq -c
   lost=$(errors log | grep -c 'the report is lost: .*Cannot allocate memory')
   echo "allocations that failed: $failures, errors: $lost"
-  # Those of reports lost one after the other are told once.
-  [ "$failures" -gt 2 ] && [ "$lost" -gt 0 ] && [ "$lost" -le "$failures" ]
+  # Of reports lost one after the other only the first is told. A few are not
+  # lost: stdio does without a buffer.
+  [ "$failures" -gt 2 ] && [ "$lost" -gt 0 ] && [ "$lost" -le 3 ]
   [ "$(errors log | wc -l)" -eq "$lost" ] || fail "there are other errors"
 done
 

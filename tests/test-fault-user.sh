@@ -47,7 +47,7 @@ for format in text json prometheus; do
       start_nbdkit -u nobody --filter=stats null statsfile=$report \
                    statsformat=$format statsinterval=0.01 2>log
       for ((i = 0; i < 3; i++)); do
-        cp $report before
+        cat $report >before
         wait_until newer $report
       done
       stop_nbdkit || fail "the exit status is $?"

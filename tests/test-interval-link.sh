@@ -28,7 +28,7 @@ for format in text json prometheus; do
       ! cmp -s elsewhere/"$target" before
     }
     for ((i = 0; i < 3; i++)); do
-      cp elsewhere/"$target" before
+      cat elsewhere/"$target" >before
       wait_until newer
     done
     stop_nbdkit

@@ -56,27 +56,14 @@ shuffle (unsigned begin, unsigned end)
     swap (i, i + (unsigned) random_below (&random_state, end - i));
 }
 
-/* The count of those that follow none saves a search where it is 0. */
-static void
-check_loose (void)
-{
-  unsigned loose = 0;
-
-  for (unsigned i = 0; i < sequence.used; i++)
-    loose += !sequence.follows[i];
-  assert_int_equal (sequence.loose, loose);
-}
-
 /* Ask for the blocks from base on, and return how many are sequential. */
 static unsigned
 ask (uint64_t base, unsigned n)
 {
   unsigned found = 0;
 
-  for (unsigned i = 0; i < n; i++) {
+  for (unsigned i = 0; i < n; i++)
     found += sequence_add (&sequence, base + order[i] * BLOCK, BLOCK);
-    check_loose ();
-  }
   return found;
 }
 
