@@ -35,8 +35,8 @@ struct in_flight {
   unsigned nr_open, capacity;
   uint64_t now;                 /* all that ended before is taken off */
   unsigned op_open[NR_OPS];
-  unsigned most, op_most[NR_OPS]; /* the highest counts seen, */
-  unsigned recent_most, op_recent_most[NR_OPS]; /* and since they were forgotten */
+  unsigned most, op_most[NR_OPS];               /* the highest counts seen, */
+  unsigned recent_most, op_recent_most[NR_OPS]; /* and recently */
 };
 
 /* Make room for owners that each have one request at a time.  Returns -1

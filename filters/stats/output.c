@@ -16,6 +16,7 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <syslog.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "output.h"
@@ -33,6 +34,7 @@ struct output {
   enum output_mode mode;
   bool begun;                   /* a report of ours is in the file */
   bool failing;                 /* the last report was lost, and that told */
+  bool stuck;                   /* nobody took what was written last */
   output_error_fn error;
   struct stat stderr_was;       /* before the server forked */
   char *path;                   /* without symbolic links; NULL for stderr */
@@ -231,10 +233,12 @@ output_lost (struct output *output, bool last)
  * non-blocking.
  */
 static int
-wait_writable (int fd)
+wait_writable (struct output *output, int fd)
 {
   struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-  int r = poll (&pfd, 1, PATIENCE_MS);
+  int r = poll (&pfd, 1, output->stuck ? 0 : PATIENCE_MS);
+
+  output->stuck = r == 0;
 
   if (r == 0)
     errno = ETIMEDOUT;
@@ -243,7 +247,7 @@ wait_writable (int fd)
 
 /* Write all of it, mostly in one write. */
 static int
-write_all (int fd, const char *buf, size_t size)
+write_all (struct output *output, int fd, const char *buf, size_t size)
 {
   ssize_t r;
 
@@ -254,7 +258,7 @@ write_all (int fd, const char *buf, size_t size)
       size -= (size_t) r;
     }
     else if (errno == EAGAIN) {
-      if (wait_writable (fd) == -1)
+      if (wait_writable (output, fd) == -1)
         return -1;
     }
     else if (errno != EINTR)
@@ -290,7 +294,7 @@ write_fifo (struct output *output, const char *report, size_t size)
     output->fd = open (output->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
   if (output->fd == -1)
     return failed (output, errno == ENXIO ? "find a reader" : "open it");
-  if (write_all (output->fd, report, size) == 0)
+  if (write_all (output, output->fd, report, size) == 0)
     return 0;
   failed (output, "write");
   close (output->fd);
@@ -335,6 +339,24 @@ ends_in_fragment (const struct output *output, off_t size)
   return last != '\n';
 }
 
+/* Begin a new line after a fragment.  A file that another process is about
+ * to append to looks the same for a moment, but then grows.
+ */
+static void
+end_fragment (struct output *output)
+{
+  const struct timespec pause = { .tv_nsec = 20000000 };
+  struct stat before, after;
+
+  if (fstat (output->fd, &before) == -1
+      || !ends_in_fragment (output, before.st_size))
+    return;
+  nanosleep (&pause, NULL);
+  if (fstat (output->fd, &after) == 0 && after.st_size == before.st_size
+      && ends_in_fragment (output, after.st_size))
+    (void) !write (output->fd, "\n", 1);
+}
+
 /* One write, so that several processes can append to one file.  A report
  * that did not fit on the disk is taken back, if nothing came after it.
  */
@@ -344,11 +366,12 @@ append_file (struct output *output, const char *report, size_t size)
   struct stat before, after;
   ssize_t r;
 
-  if (reopen_removed (output) == -1 || fstat (output->fd, &before) == -1)
+  if (reopen_removed (output) == -1)
     return failed (output, "open it");
-  if (!output->begun && ends_in_fragment (output, before.st_size)
-      && write (output->fd, "\n", 1) == 1)
-    before.st_size++;
+  if (!output->begun)
+    end_fragment (output);
+  if (fstat (output->fd, &before) == -1)
+    return failed (output, "look at it");
   do
     r = write (output->fd, report, size);
   while (r == -1 && errno == EINTR);
@@ -388,7 +411,7 @@ overwrite_file (struct output *output, const char *report, size_t size)
   }
   if (ftruncate (output->fd, 0) == -1)
     return failed (output, "empty it");
-  if (write_all (output->fd, report, size) == -1)
+  if (write_all (output, output->fd, report, size) == -1)
     return failed (output, "write");
   return 0;
 }
@@ -434,7 +457,7 @@ replace_file (struct output *output, const char *report, size_t size)
     return failed (output, "make a new file beside it");
 
   copy_rights (output->fd, fd);
-  if (write_all (fd, report, size) == -1)
+  if (write_all (output, fd, report, size) == -1)
     what = "write";
   saved_errno = errno;
   if (close (fd) == -1 && what == NULL) {
@@ -473,7 +496,9 @@ static int
 write_descriptor (struct output *output, int fd, const char *report,
                   size_t size)
 {
-  return write_all (fd, report, size) == 0 ? 0 : failed (output, "write");
+  if (write_all (output, fd, report, size) == -1)
+    return failed (output, "write");
+  return 0;
 }
 
 static int
