@@ -12,7 +12,8 @@ preload ()
   local library=$top_builddir/tests/.libs/$1.so wrapper=$tmp/with-$1
   local real=${NBDKIT:-$(sed -n 's/^NBDKIT = //p' "$top_builddir/Makefile")}
 
-  printf '#!/bin/sh\nLD_PRELOAD=%q exec %q "$@"\n' "$library" "$real" >"$wrapper"
+  printf '#!/bin/sh\nLD_PRELOAD=%q exec %q "$@"\n' "$library" "$real" \
+         >"$wrapper"
   chmod +x "$wrapper"
   requires test -e "$library"
   export NBDKIT=$wrapper

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Several servers that add reports to one file at the same time: each line is one
-# whole object, none is missing, and each process's intervals add up to its final
-# object.
+# Several servers that add reports to one file at the same time: each line is
+# one whole object, none is missing, and each process's intervals add up to its
+# final object.
 
 # shellcheck disable=SC2016 # jq's variables
 source ./functions.sh
@@ -54,7 +54,8 @@ done
 jq -c '[.type, .pid, .elapsed_ns]' log >objects
 grep -c . objects
 [ "$(wc -l <objects)" -eq "$(wc -l <log)" ] || fail "not one object a line"
-[ "$(head -n 1 objects)" = '["old",null,null]' ] || fail "the log is not the old"
+[ "$(head -n 1 objects)" = '["old",null,null]' ] ||
+  fail "the old line is gone"
 
 for ((i = 0; i < servers_wanted; i++)); do
   jq -c "select(.pid == ${pids[i]})" log >own

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# A server in the background writes JSON and Prometheus reports into the file that
-# was named when it started, while it runs and at the end. Without a file there is
-# nowhere to write them to: the system log has text, and is told why.
+# A server in the background writes JSON and Prometheus reports into the file
+# that was named when it started, while it runs and at the end. Without a file
+# there is nowhere to write them to: the system log has text, and is told why.
 
 source ./functions.sh
 set -e -u -x

@@ -5,8 +5,8 @@
 # The file LICENSE has the text.
 
 # Somebody sets the wall clock by an hour, forward and back: as nbdkit starts,
-# between two requests, in the middle of one, and at the end. All figures but the
-# time stamps are as if nobody had, and reports keep coming.
+# between two requests, in the middle of one, and at the end. All figures but
+# the time stamps are as if nobody had, and reports keep coming.
 
 # shellcheck disable=SC2016 # other shells expand
 source ./functions.sh
@@ -60,7 +60,10 @@ run ()
          get_ready='./set-clock -3600' \
          get_size='echo 1M' can_write='exit 0' \
          pread='sleep 0.05
-                case $4 in 0) ./set-clock 3600 ;; 65536) ./set-clock -3600 ;; esac
+                case $4 in
+                  0) ./set-clock 3600 ;;
+                  65536) ./set-clock -3600 ;;
+                esac
                 sleep 0.05
                 head -c $3 /dev/zero' \
          pwrite='sleep 0.1; cat >/dev/null' \
@@ -115,7 +118,7 @@ check "$(seconds elapsed) >= 0.4 && $(seconds elapsed) <= $outer"
 check "$(seconds busy) >= 0.39 && $(seconds busy) <= $(seconds elapsed)"
 check "$(seconds read) >= 0.29 && $(seconds read) <= $(seconds busy)"
 check "$(rate read total) > 0.9 * 11192 / $outer"
-if grep -E '(^|[ (])-[0-9]|[0-9]{15}' report; then fail "what number is that"; fi
+if grep -E '(^|[ (])-[0-9]|[0-9]{15}' report; then fail "see above"; fi
 
 run steps statsfile=report.prom statsformat=prometheus statsinterval=0.05
 outer=$(awk "BEGIN { print $outer / 1e9 }")

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# A FIFO with statsinterval: nobody reads it, somebody does, somebody goes away in
-# the middle of a report, and the next one comes. Nothing hangs or dies of it,
-# each fault is told once, and who reads gets whole reports from then on.
+# A FIFO with statsinterval: nobody reads it, somebody does, somebody goes away
+# in the middle of a report, and the next one comes. Nothing hangs or dies of
+# it, each fault is told once, and who reads gets whole reports from then on.
 
 source ./functions.sh
 set -e -u -x

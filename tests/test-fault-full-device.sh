@@ -4,8 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# With statsinterval no report can be written, from the first on: it is told once
-# and not at each tick, and once more at the end. The client knows nothing of it.
+# With statsinterval no report can be written, from the first on: it is told
+# once and not at each tick, and once more at the end. The client knows nothing
+# of it.
 
 source ./functions.sh
 set -e -u -x
@@ -24,7 +25,8 @@ chmod +x client
 for format in text json prometheus; do
   status=0
   nbdkit -v -D stats.report=1 -U - --filter=stats null statsfile=/dev/full \
-         statsformat=$format statsinterval=0.01 --run ./client 2>log || status=$?
+         statsformat=$format statsinterval=0.01 --run ./client 2>log ||
+    status=$?
   cat log
   [ "$status" -eq 3 ] || fail "the client's 3 became $status"
   errors log >told

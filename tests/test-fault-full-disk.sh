@@ -4,9 +4,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# The disk becomes full in the middle of a report, and later there is room again. A
-# file that is replaced keeps the last report that was whole, one that grows gets
-# no part of a report; the fault is told once, and nothing at the end.
+# The disk becomes full in the middle of a report, and later there is room
+# again. A file that is replaced keeps the last report that was whole, one that
+# grows gets no part of a report; the fault is told once, and nothing at the
+# end.
 
 source ./functions.sh
 set -e -u -x

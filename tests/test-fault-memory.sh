@@ -5,9 +5,9 @@
 # The file LICENSE has the text.
 
 # Memory runs out for the filter, at any allocation there is: as it starts, as a
-# client comes, as requests are counted and as reports are written. Either nbdkit
-# does not start and says why, or it serves as ever and writes whole reports; one
-# that is lost is told.
+# client comes, as requests are counted and as reports are written. Either
+# nbdkit does not start and says why, or it serves as ever and writes whole
+# reports; one that is lost is told.
 
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
@@ -94,7 +94,7 @@ for format in text prometheus json; do
       1)
         told || { cat log; fail "not one line of error"; }
         [ ! -e ran ] || fail "the command ran, and nbdkit did not"
-        [ "$(cat report)" = 'an old report' ] || fail "the old report is gone" ;;
+        [ "$(cat report)" = 'an old report' ] || fail "it is gone" ;;
       3)
         [ ! -s log ] || told || { cat log; fail "the lost report is not told"; }
         [ ! -s log ] || [ "$(cat report)" = 'an old report' ] ||

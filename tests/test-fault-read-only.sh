@@ -5,7 +5,8 @@
 # The file LICENSE has the text.
 
 # A file that may not be written, or a directory where none may be made, ends
-# nbdkit at its start with one line of error that names the file, in each format.
+# nbdkit at its start with one line of error that names the file, in each
+# format.
 
 source ./functions.sh
 set -e -u -x

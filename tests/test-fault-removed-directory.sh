@@ -4,8 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# The directory of the file is removed while the server runs: it is told once. When
-# it is there again, reports are too, and at the end there is nothing to tell.
+# The directory of the file is removed while the server runs: it is told once.
+# When it is there again, reports are too, and at the end there is nothing to
+# tell.
 
 # shellcheck disable=SC2016 # jq's variables
 source ./functions.sh

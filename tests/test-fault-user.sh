@@ -5,8 +5,9 @@
 # The file LICENSE has the text.
 
 # With statsinterval, a server that root started and that then becomes another
-# user: all reports are written, where that user may make files, where it may not,
-# and in a directory like /tmp, where it may but not replace those of others.
+# user: all reports are written, where that user may make files, where it may
+# not, and in a directory like /tmp, where it may but not replace those of
+# others.
 
 source ./functions.sh
 set -e -u -x

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# A symbolic link stays one while its file is replaced and added to, and the file
-# stays where it is.
+# A symbolic link stays one while its file is replaced and added to, and the
+# file stays where it is.
 
 source ./functions.sh
 set -e -u -x

@@ -4,9 +4,9 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Clients choose export names, and any sequence of bytes may come. The JSON report
-# has them escaped, or with U+FFFD in place of what is no UTF-8, and each with the
-# number of its connections.
+# Clients choose export names, and any sequence of bytes may come. The JSON
+# report has them escaped, or with U+FFFD in place of what is no UTF-8, and each
+# with the number of its connections.
 
 source ./functions.sh
 set -e -u -x
@@ -23,7 +23,8 @@ import urllib.parse
 import nbd
 
 NAMES = [
-    b"", b"disk", b'say "hello"', b"back\\slash\\", b"two\nlines\r\n", b"\t\b\f",
+    b"", b"disk", b'say "hello"', b"back\\slash\\", b"two\nlines\r\n",
+    b"\t\b\f",
     b"\x01\x1f\x7f", b"</script>", b"%s%n%d", "Fußgänger €".encode(),
     "\N{GRINNING FACE}".encode(), "\u2028".encode(),
     # No UTF-8: not at all, cut off, longer than needed, a surrogate, too much.

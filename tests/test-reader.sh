@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Whoever reads a file while it is replaced a hundred times a second always finds
-# it, and always a whole report in it.
+# Whoever reads a file while it is replaced a hundred times a second always
+# finds it, and always a whole report in it.
 
 source ./functions.sh
 set -e -u -x
@@ -64,4 +64,4 @@ assert replacements == WANTED
 EOF
 /usr/bin/python3 reader.py "$uri"
 stop_nbdkit
-[ "$(echo report*)" = report ] || fail "there are files beside it: $(echo report*)"
+[ "$(echo report*)" = report ] || fail "beside it: $(echo report*)"
