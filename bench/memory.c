@@ -175,7 +175,7 @@ print_row (const struct plan *plan, const char *name,
 int
 memory_table (const struct plan *plan)
 {
-  struct memory_use bypassed, use;
+  struct memory_use bypassed = { 0 }, use = { 0 };
 
   table_head (columns, NR_COLUMNS);
   for (unsigned i = 0; i < plan->nr_sides; i++) {
