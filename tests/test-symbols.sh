@@ -25,7 +25,7 @@ fi
 readelf -d "$filter" | sed -n 's/.*(NEEDED).*\[\(.*\)\]/\1/p' >"$tmp/libraries"
 cat "$tmp/libraries"
 grep -q '^libc\.so' "$tmp/libraries"
-if grep -v -e '^libc\.so' -e '^libm\.so' -e '^libpthread\.so' \
+if grep -v -e '^libc\.so' -e '^libpthread\.so' \
         -e '^libjson-c\.so' -e '^ld-linux' "$tmp/libraries"; then
   fail "the filter needs the libraries above"
 fi

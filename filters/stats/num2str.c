@@ -8,7 +8,6 @@
 
 #include <stdio.h>
 #include <stddef.h>
-#include <math.h>
 
 #include "num2str.h"
 
@@ -50,7 +49,7 @@ num2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
     return buf;
   }
 
-  if (value < base && value == trunc (value)) {
+  if (value < base && value == (unsigned) value) {
     snprintf (buf, NUM2STR_LEN, "%.0f%s", value, *name);
     return buf;
   }
