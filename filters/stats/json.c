@@ -10,7 +10,6 @@
 
 #include <config.h>
 
-#include <math.h>
 #include <stdio.h>
 #include <time.h>
 

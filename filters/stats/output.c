@@ -239,7 +239,6 @@ wait_writable (struct output *output, int fd)
   int r = poll (&pfd, 1, output->stuck ? 0 : PATIENCE_MS);
 
   output->stuck = r == 0;
-
   if (r == 0)
     errno = ETIMEDOUT;
   return r > 0 || (r == -1 && errno == EINTR) ? 0 : -1;

@@ -414,35 +414,21 @@ stats_pwrite (nbdkit_next *next, void *handle, const void *buf,
                 next->pwrite (next, buf, count, offset, flags, err));
 }
 
-static int
-stats_trim (nbdkit_next *next, void *handle, uint32_t count,
-            uint64_t offset, uint32_t flags, int *err)
-{
-  struct request request;
+/* The three that name a range and move no data. */
+#define RANGE_CALLBACK(callback, request_op)                              \
+  static int                                                              \
+  stats_##callback (nbdkit_next *next, void *handle, uint32_t count,      \
+                    uint64_t offset, uint32_t flags, int *err)            \
+  {                                                                       \
+    struct request request;                                               \
+                                                                          \
+    return TIMED (&request, request_op, count, offset, 0,                 \
+                  next->callback (next, count, offset, flags, err));      \
+  }
 
-  return TIMED (&request, OP_TRIM, count, offset, 0,
-                next->trim (next, count, offset, flags, err));
-}
-
-static int
-stats_zero (nbdkit_next *next, void *handle, uint32_t count,
-            uint64_t offset, uint32_t flags, int *err)
-{
-  struct request request;
-
-  return TIMED (&request, OP_ZERO, count, offset, 0,
-                next->zero (next, count, offset, flags, err));
-}
-
-static int
-stats_cache (nbdkit_next *next, void *handle, uint32_t count,
-             uint64_t offset, uint32_t flags, int *err)
-{
-  struct request request;
-
-  return TIMED (&request, OP_CACHE, count, offset, 0,
-                next->cache (next, count, offset, flags, err));
-}
+RANGE_CALLBACK (trim, OP_TRIM)
+RANGE_CALLBACK (zero, OP_ZERO)
+RANGE_CALLBACK (cache, OP_CACHE)
 
 static int
 stats_flush (nbdkit_next *next, void *handle, uint32_t flags, int *err)

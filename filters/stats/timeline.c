@@ -6,7 +6,6 @@
 
 #include <config.h>
 
-#include <stddef.h>
 #include <string.h>
 
 #include "clock.h"
