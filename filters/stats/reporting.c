@@ -259,6 +259,7 @@ start_ticking (struct reporting *reporting)
 int
 reporting_reserve_layer (struct reporting *reporting)
 {
+  const bool intervals = reporting->options->interval_ns > 0;
   struct recorder **recorders;
 
   recorders = realloc (reporting->recorders, (reporting->now.nr_layers + 1)
@@ -266,8 +267,8 @@ reporting_reserve_layer (struct reporting *reporting)
   if (recorders)
     reporting->recorders = recorders;
   if (recorders == NULL || snapshot_add_layer (&reporting->now) == -1
-      || snapshot_add_layer (&reporting->before) == -1
-      || snapshot_add_layer (&reporting->interval) == -1) {
+      || (intervals && (snapshot_add_layer (&reporting->before) == -1
+                        || snapshot_add_layer (&reporting->interval) == -1))) {
     reporting->error ("stats: %s", strerror (errno));
     return -1;
   }
