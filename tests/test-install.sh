@@ -48,6 +48,8 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
+./usr/local/share/man/man5/nbdkit-stats-report.5
+./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
@@ -57,6 +59,8 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
 ./opt/man/man1/nbdkit-stats-filter.1
+./opt/man/man5/nbdkit-stats-report.5
+./opt/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
