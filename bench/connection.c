@@ -14,9 +14,11 @@
 #include <unistd.h>
 
 #include "connection.h"
+#include "stopwatch.h"
 
 struct connection {
   nbdkit_next next;             /* first: it is all that filters know */
+  const struct workload *workload;
   char *path;                   /* of this connection's file, or NULL */
 };
 
@@ -104,6 +106,38 @@ next_extents (nbdkit_next *next, uint32_t count, uint64_t offset,
   return -1;
 }
 
+/* The backend's work is not the filter's. */
+
+static const struct workload *
+workload_of (nbdkit_next *next)
+{
+  return ((struct connection *) next)->workload;
+}
+
+static int
+watched_pread (nbdkit_next *next, void *buf, uint32_t count,
+               uint64_t offset, uint32_t flags, int *err)
+{
+  int r;
+
+  stopwatch_stop ();
+  r = workload_of (next)->pread (next, buf, count, offset, flags, err);
+  stopwatch_run ();
+  return r;
+}
+
+static int
+watched_pwrite (nbdkit_next *next, const void *buf, uint32_t count,
+                uint64_t offset, uint32_t flags, int *err)
+{
+  int r;
+
+  stopwatch_stop ();
+  r = workload_of (next)->pwrite (next, buf, count, offset, flags, err);
+  stopwatch_run ();
+  return r;
+}
+
 static const nbdkit_next next_template = {
   .prepare = next_nothing,
   .finalize = next_nothing,
@@ -164,8 +198,9 @@ connection_open (nbdkit_backend *backend)
   if (c == NULL)
     return NULL;
   c->next = next_template;
-  c->next.pread = workload->pread;
-  c->next.pwrite = workload->pwrite;
+  c->next.pread = backend->watch ? watched_pread : workload->pread;
+  c->next.pwrite = backend->watch ? watched_pwrite : workload->pwrite;
+  c->workload = workload;
   if (!workload->files)
     return &c->next;
 

@@ -21,6 +21,7 @@ struct workload {
   const char *name;
   uint32_t count;
   bool files;
+  bool sleeps;
   int (*pread) (nbdkit_next *next, void *buf, uint32_t count,
                 uint64_t offset, uint32_t flags, int *err);
   int (*pwrite) (nbdkit_next *next, const void *buf, uint32_t count,

@@ -114,14 +114,11 @@ filter_get_ready (struct layer *layer)
 
 int
 layer_start (struct layer *layer, const struct side *side,
-             const struct workload *workload, const char *directory)
+             const struct nbdkit_backend *backend)
 {
   static const struct nbdkit_filter bypass;
 
-  *layer = (struct layer) {
-    .filter = &bypass,
-    .backend = { .workload = workload, .directory = directory },
-  };
+  *layer = (struct layer) { .filter = &bypass, .backend = *backend };
   if (side->path && filter_load (layer, side->path) == -1)
     return -1;
   for (unsigned i = 0; i < side->nr_params; i++) {

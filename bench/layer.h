@@ -36,8 +36,7 @@ struct client {
  * then return -1.
  */
 extern int layer_start (struct layer *layer, const struct side *side,
-                        const struct workload *workload,
-                        const char *directory);
+                        const struct nbdkit_backend *backend);
 extern void layer_stop (struct layer *layer);
 
 extern int layer_connect (struct layer *layer, struct client *client);

@@ -7,15 +7,17 @@
 #include <config.h>
 
 #include <dirent.h>
-#include <inttypes.h>
 #include <math.h>
-#include <string.h>
 #include <time.h>
 
 #include "child.h"
 #include "clock.h"
 #include "measure.h"
+#include "own-threads.h"
 #include "worker.h"
+
+/* Of each thread beside those that are measured. */
+#define OTHERS_REQUESTS 10
 
 static unsigned
 count_open_files (void)
@@ -45,126 +47,153 @@ wait_seconds (double seconds)
 
 /* What all threads together have used up so far. */
 struct reading {
-  uint64_t time, cpu, requests;
+  uint64_t time, requests;
+  uint64_t cpu;                 /* of all threads */
+  uint64_t filter_cpu;          /* of the crew, in the filter */
+  uint64_t own_cpu;             /* of the filter's own threads */
 };
 
 static struct reading
 read_crew (struct crew *crew)
 {
-  struct timespec cpu;
+  const struct progress progress = crew_progress (crew);
 
-  clock_gettime (CLOCK_PROCESS_CPUTIME_ID, &cpu);
   return (struct reading) {
     .time = clock_now (),
-    .cpu = (uint64_t) cpu.tv_sec * NS_PER_S + (uint64_t) cpu.tv_nsec,
-    .requests = crew_done (crew),
+    .requests = progress.requests,
+    .filter_cpu = progress.filter_cpu,
+    .cpu = clock_read (CLOCK_PROCESS_CPUTIME_ID),
+    .own_cpu = crew->watch ? own_threads_cpu (crew) : 0,
   };
+}
+
+static double
+each (uint64_t begin, uint64_t end, double requests)
+{
+  return (double) (end - begin) / requests;
 }
 
 static struct timing
 timing_between (const struct reading *begin, const struct reading *end,
-                unsigned threads)
+                const struct crew *crew)
 {
   const double requests = (double) (end->requests - begin->requests);
 
   return (struct timing) {
-    .ns = (double) (end->time - begin->time) * threads / requests,
-    .cpu_ns = (double) (end->cpu - begin->cpu) / requests,
+    .ns = each (begin->time, end->time, requests) * crew->threads,
+    .cpu_ns = each (begin->cpu, end->cpu, requests),
+    .filter_cpu_ns = each (begin->filter_cpu, end->filter_cpu, requests)
+      + each (begin->own_cpu, end->own_cpu, requests),
+    .own_cpu_ns = each (begin->own_cpu, end->own_cpu, requests),
+    .first = crew->first,
+    .longest = crew->longest,
+    .all_ns = (double) crew->time,
   };
 }
 
-/* Either all requests, or a while of them after the threads got going. */
+/* All requests of the crew. */
 static int
-run_crew (const struct load *load, struct crew *crew, struct timing *timing)
+run_through (struct crew *crew, struct timing *timing)
+{
+  const struct reading begin = read_crew (crew);
+  struct reading end;
+
+  if (crew_wait (crew) == -1)
+    return -1;
+  end = read_crew (crew);
+  *timing = timing_between (&begin, &end, crew);
+  return 0;
+}
+
+/* A while of them, after the threads got going. */
+static int
+run_for (double seconds, struct crew *crew, struct timing *timing)
 {
   struct reading begin, end;
 
-  crew->limit = load->requests ? load->requests : UINT64_MAX;
-  crew->pin = load->pin;
-  if (crew_start (crew) == -1)
-    return -1;
-  if (load->requests == 0)
-    wait_seconds (load->seconds / 5);
+  wait_seconds (seconds / 5);
   begin = read_crew (crew);
-  if (load->requests == 0) {
-    /* On a busy machine a while may pass without any. */
-    do {
-      wait_seconds (load->seconds);
-      end = read_crew (crew);
-    } while (end.requests == begin.requests);
-    crew_stop (crew);
-    crew_wait (crew);
-  }
-  else {
-    crew_wait (crew);
+  /* On a busy machine a while may pass without any. */
+  do {
+    wait_seconds (seconds);
     end = read_crew (crew);
-  }
-  crew_join (crew);
-  *timing = timing_between (&begin, &end, load->threads);
+  } while (end.requests == begin.requests);
+  crew_stop (crew);
+  if (crew_wait (crew) == -1)
+    return -1;
+  *timing = timing_between (&begin, &end, crew);
   return 0;
 }
 
 static int
-measure_crew (const struct load *load, struct crew *crew,
+measure_crew (const struct load *load, struct layer *layer,
               struct timing *timing)
 {
-  if (run_crew (load, crew, timing) == -1)
+  struct crew crew = {
+    .layer = layer,
+    .threads = load->threads,
+    .per_connection = load->per_connection,
+    .limit = load->requests ? load->requests : UINT64_MAX,
+    .pin = load->pin,
+    .watch = load->watch,
+    .at_once = load->at_once,
+  };
+
+  if (crew_start (&crew) == -1)
     return -1;
-  if (crew->failed > 0) {
-    nbdkit_error ("%" PRIu64 " requests failed, the last one with: %s",
-                  crew->failed, strerror (crew->error));
+  if ((load->requests ? run_through (&crew, timing)
+       : run_for (load->seconds, &crew, timing)) == -1)
     return -1;
-  }
+  crew_join (&crew);
   return 0;
 }
 
-/* With the filter started. */
+/* Beside others, if there are any. */
 static int
-measure_layer (const struct load *load, struct layer *layer,
-               struct timing *timing)
+measure_beside (const struct load *load, struct layer *layer,
+                struct timing *timing)
 {
-  static struct client clients[MAX_THREADS];
-  const unsigned nr_clients = load->one_connection ? 1 : load->threads;
-  struct crew crew = { .layer = layer, .threads = load->threads };
+  struct crew others = {
+    .layer = layer,
+    .threads = load->others.count,
+    .per_connection = load->per_connection,
+    .limit = OTHERS_REQUESTS,
+  };
   int r;
 
-  for (unsigned i = 0; i < nr_clients; i++) {
-    if (layer_connect (layer, &clients[i]) == -1)
-      return -1;
-  }
-  for (unsigned i = 0; i < load->threads; i++)
-    crew.workers[i].client = &clients[load->one_connection ? 0 : i];
-  r = measure_crew (load, &crew, timing);
-  for (unsigned i = 0; i < nr_clients; i++)
-    layer_disconnect (layer, &clients[i]);
+  if (load->others.count == 0)
+    return measure_crew (load, layer, timing);
+  if (crew_start (&others) == -1 || crew_wait (&others) == -1)
+    return -1;
+  if (load->others.gone)
+    crew_join (&others);
+  r = measure_crew (load, layer, timing);
+  if (!load->others.gone)
+    crew_join (&others);
   return r;
 }
 
 static int
 measure_side (const struct load *load, struct timing *timing)
 {
+  const struct nbdkit_backend backend = {
+    .workload = load->workload,
+    .directory = load->directory,
+    .watch = load->watch,
+  };
   struct layer layer;
   int r;
 
-  if (layer_start (&layer, load->side, load->workload,
-                   load->directory) == -1)
+  if (layer_start (&layer, load->side, &backend) == -1)
     return -1;
   if (layer.filter->thread_model && load->threads > 1) {
     nbdkit_error ("this filter may limit requests at a time, which only "
                   "nbdkit could do: measure it with --threads=1");
     return -1;
   }
-  r = measure_layer (load, &layer, timing);
+  r = measure_beside (load, &layer, timing);
   layer_stop (&layer);
   return r;
-}
-
-static int
-measure_clock (const struct load *load, struct timing *timing)
-{
-  struct crew crew = { .threads = load->threads };
-
-  return measure_crew (load, &crew, timing);
 }
 
 /* In the child. */
@@ -176,7 +205,7 @@ measure_here (const void *arg, void *result)
   unsigned left;
 
   if (load->side == NULL)
-    return measure_clock (load, result);
+    return measure_crew (load, NULL, result);
   if (measure_side (load, result) == -1)
     return -1;
   left = count_open_files ();

@@ -13,25 +13,45 @@
 #include <stdint.h>
 
 #include "layer.h"
+#include "stopwatch.h"
 
-#define MAX_THREADS 256
+/* Threads that sent a few requests and now wait for others, or have ended
+ * and closed their connections.
+ */
+struct others {
+  unsigned count;
+  bool gone;
+};
 
 struct load {
   const struct side *side;      /* NULL: two clock reads and nothing else */
   const struct workload *workload;
   const char *directory;
   unsigned threads;
-  bool one_connection;          /* for all threads, or one for each */
+  unsigned per_connection;      /* so many threads share a connection */
   bool pin;                     /* spread the threads over the CPUs */
+  bool watch;                   /* what each request spends in the filter */
+  bool at_once;                 /* open the connections with the requests */
+  struct others others;         /* threads beside these */
   double seconds;
   uint64_t requests;            /* of each thread; 0: as many as fit into
                                    the seconds */
 };
 
-/* Nanoseconds of one request. */
+/* In nanoseconds. */
 struct timing {
+  /* Of one request. */
   double ns;                    /* as its thread sees it */
-  double cpu_ns;                /* without waiting for other threads */
+  double cpu_ns;                /* processor time of all threads */
+
+  /* If watched, the same without the backend and whoever sends: of the
+   * processor time what is spent in the filter, and by its own threads.
+   */
+  double filter_cpu_ns;
+  double own_cpu_ns;
+  struct spent first, longest;  /* of a thread's first one; of any */
+
+  double all_ns;                /* until all requests were done */
 };
 
 /* Measure in a child process.  Returns -1 after telling the error. */

@@ -9,7 +9,6 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
-#include <string.h>
 
 #include "child.h"
 #include "memory.h"
@@ -85,29 +84,18 @@ static int
 one_connection (const struct memory_load *load, struct layer *layer,
                 struct memory before, struct memory *working)
 {
-  static struct crew crew;
-  struct client client;
+  struct crew crew = {
+    .layer = layer,
+    .threads = load->plan->threads[0],
+    .per_connection = load->plan->threads[0],
+    .limit = REQUESTS,
+  };
 
-  if (layer_connect (layer, &client) == -1)
+  if (crew_start (&crew) == -1 || crew_wait (&crew) == -1)
     return -1;
-  memset (&crew, 0, sizeof crew);
-  crew.layer = layer;
-  crew.threads = load->plan->threads[0];
-  crew.limit = REQUESTS;
-  for (unsigned i = 0; i < load->plan->threads[0]; i++)
-    crew.workers[i].client = &client;
-  if (crew_start (&crew) == -1)
-    return -1;
-  crew_wait (&crew);
   if (working)
     *working = memory_since (before);
   crew_join (&crew);
-  layer_disconnect (layer, &client);
-  if (crew.failed > 0) {
-    nbdkit_error ("%" PRIu64 " requests failed, the last one with: %s",
-                  crew.failed, strerror (crew.error));
-    return -1;
-  }
   return 0;
 }
 
@@ -117,11 +105,14 @@ memory_here (const void *arg, void *result)
 {
   const struct memory_load *load = arg;
   struct memory_use *use = result;
+  const struct nbdkit_backend backend = {
+    .workload = load->plan->workloads[0],
+    .directory = load->plan->directory,
+  };
   struct layer layer;
   struct memory before;
 
-  if (layer_start (&layer, load->side, load->plan->workloads[0],
-                   load->plan->directory) == -1)
+  if (layer_start (&layer, load->side, &backend) == -1)
     return -1;
   memory_now ();                /* what looking takes, comes before */
   before = memory_now ();

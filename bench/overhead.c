@@ -8,11 +8,11 @@
  *
  * This program is server, client and plugin in one: it loads the filter as
  * nbdkit does, offers it the functions that nbdkit offers (server*.c), puts
- * a backend behind it that does next to nothing (connection.c, workload.c),
- * and calls it in a loop (worker.c).  Whatever takes time beyond that is the
- * filter.  The loop allocates nothing, and files that are open at the end
- * and were not at the start are an error: a benchmark can measure its own
- * leak.
+ * a backend behind it that does next to nothing, or sleeps (connection.c,
+ * workload.c), and calls it in a loop (worker.c).  Whatever takes time
+ * beyond that is the filter.  The loop allocates nothing, and files that
+ * are open at the end and were not at the start are an error: a benchmark
+ * can measure its own leak.
  */
 
 #include <config.h>
@@ -24,9 +24,8 @@
 
 #include "child.h"
 #include "measure.h"
-#include "memory.h"
 #include "plan.h"
-#include "speed.h"
+#include "worker.h"
 
 /* An interrupted measurement fails, and then we end in the usual way. */
 static void
@@ -73,16 +72,7 @@ remove_directory (const struct plan *plan)
 static int
 profile (const struct plan *plan)
 {
-  const struct load load = {
-    .side = &plan->sides[plan->nr_sides - 1],
-    .workload = plan->workloads[0],
-    .directory = plan->directory,
-    .threads = plan->threads[0],
-    .one_connection = plan->one_connection,
-    .pin = plan->pin,
-    .seconds = plan->seconds,
-    .requests = plan->requests,
-  };
+  const struct load load = plan_load (plan, plan->nr_sides - 1);
   struct timing timing;
 
   child_here = true;
@@ -90,14 +80,6 @@ profile (const struct plan *plan)
     return -1;
   printf ("%s: %.1f ns a request\n", load.side->name, timing.ns);
   return 0;
-}
-
-static int
-run (const struct plan *plan)
-{
-  if (plan->profile)
-    return profile (plan);
-  return plan->connections ? memory_table (plan) : speed_table (plan);
 }
 
 int
@@ -110,7 +92,7 @@ main (int argc, char *argv[])
   if (make_directory (&plan) == -1)
     return EXIT_FAILURE;
   survive_interrupts ();
-  r = run (&plan);
+  r = plan.profile ? profile (&plan) : plan.table (&plan);
   remove_directory (&plan);
   return r == 0 && fflush (stdout) == 0 ? EXIT_SUCCESS : EXIT_FAILURE;
 }

@@ -13,9 +13,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "measure.h"
+#include "beside.h"
+#include "inside.h"
+#include "memory.h"
+#include "opening.h"
 #include "plan.h"
+#include "speed.h"
 #include "table.h"
+#include "worker.h"
 
 static void
 usage (void)
@@ -27,21 +32,30 @@ Measures what nbdkit filters cost: the same requests, half reads and half\n\
 writes, past each filter and through it, in turn.  NAME is for the table,\n\
 and KEY=VALUE are parameters of the filter before them.\n\
 \n\
-  -b, --backend=NAME,...    what is behind the filter (default: all)\n\
+  -b, --backend=NAME,...    what is behind the filter (default: all that\n\
+                            do not sleep)\n\
   -t, --threads=N,...       threads that send requests (default: 1,2,4,16)\n\
-  -1, --one-connection      all threads on one connection (default: each\n\
-                            has its own)\n\
+  -C, --per-connection=N    so many of them share a connection (default: 1)\n\
       --pin                 bind the threads to the CPUs in turn\n\
   -r, --repeat=N            rounds (default: 7)\n\
   -s, --seconds=N           length of each measurement (default: 0.1)\n\
   -n, --requests=N          each thread sends N requests instead\n\
-  -c, --connections=N       measure memory instead, while N connections\n\
-                            come and go (default threads: 16)\n\
+  -v, --verbose             show the filters' debug messages\n\
+  -h, --help                show this\n\
+\n\
+Instead of how long a request takes:\n\
+  -w, --watch               what each one spends in the filter alone: wants\n\
+                            a backend that sleeps\n\
+  -i, --idle=N,...          the same beside N threads that wait, with the\n\
+                            first number of threads\n\
+  -g, --gone=N,...          and beside N threads that have ended\n\
+  -o, --at-once             how long it takes until all connections are\n\
+                            open and each thread has sent 10 requests\n\
+  -c, --connections=N       memory, while N connections come and go, with\n\
+                            the first number of threads each (default: 16)\n\
   -p, --profile             for profilers: only through the last filter, in\n\
                             this process, with the first backend and\n\
                             number of threads\n\
-  -v, --verbose             show the filters' debug messages\n\
-  -h, --help                show this\n\
 \n\
 Backends:");
   for (const struct workload *w = workloads; w->name; w++)
@@ -91,6 +105,19 @@ parse_threads (struct plan *plan, char *list)
   }
   if (plan->nr_threads == 0)
     wrong ("is empty", "--threads");
+}
+
+static void
+parse_others (struct plan *plan, char *list, bool gone)
+{
+  for (char *s = strtok (list, ","); s; s = strtok (NULL, ",")) {
+    if (plan->nr_others == MAX_OTHERS)
+      wrong ("too many", s);
+    plan->others[plan->nr_others++] = (struct others) {
+      .count = parse_number (s, MAX_THREADS), .gone = gone,
+    };
+  }
+  plan->table = beside_table;
 }
 
 static void
@@ -184,12 +211,19 @@ parse_option (struct plan *plan, int option)
   switch (option) {
   case 'b': parse_workloads (plan, optarg); break;
   case 't': parse_threads (plan, optarg); break;
-  case '1': plan->one_connection = true; break;
+  case 'C': plan->per_connection = parse_number (optarg, MAX_THREADS); break;
   case 'P': plan->pin = true; break;
   case 'r': plan->rounds = parse_number (optarg, MAX_ROUNDS); break;
   case 's': plan->seconds = parse_seconds (optarg); break;
   case 'n': plan->requests = parse_number (optarg, UINT32_MAX); break;
-  case 'c': plan->connections = parse_number (optarg, 1000000); break;
+  case 'w': plan->table = inside_table; break;
+  case 'i': parse_others (plan, optarg, false); break;
+  case 'g': parse_others (plan, optarg, true); break;
+  case 'o': plan->table = opening_table; break;
+  case 'c':
+    plan->connections = parse_number (optarg, 1000000);
+    plan->table = memory_table;
+    break;
   case 'p': plan->profile = true; break;
   case 'v': server_verbose = true; break;
   case 'h': usage (); exit (EXIT_SUCCESS);
@@ -203,10 +237,12 @@ set_defaults (struct plan *plan)
   static const unsigned threads[] = { 1, 2, 4, 16 };
 
   if (plan->nr_workloads == 0) {
-    for (const struct workload *w = workloads; w->name; w++)
-      add_workload (plan, w);
+    for (const struct workload *w = workloads; w->name; w++) {
+      if (!w->sleeps)
+        add_workload (plan, w);
+    }
   }
-  if (plan->nr_threads == 0 && plan->connections > 0) {
+  if (plan->nr_threads == 0 && plan->table == memory_table) {
     plan->threads[0] = 16;
     plan->nr_threads = 1;
   }
@@ -222,11 +258,15 @@ plan_parse (struct plan *plan, int argc, char *argv[])
   static const struct option options[] = {
     { "backend", required_argument, NULL, 'b' },
     { "threads", required_argument, NULL, 't' },
-    { "one-connection", no_argument, NULL, '1' },
+    { "per-connection", required_argument, NULL, 'C' },
     { "pin", no_argument, NULL, 'P' },
     { "repeat", required_argument, NULL, 'r' },
     { "seconds", required_argument, NULL, 's' },
     { "requests", required_argument, NULL, 'n' },
+    { "watch", no_argument, NULL, 'w' },
+    { "idle", required_argument, NULL, 'i' },
+    { "gone", required_argument, NULL, 'g' },
+    { "at-once", no_argument, NULL, 'o' },
     { "connections", required_argument, NULL, 'c' },
     { "profile", no_argument, NULL, 'p' },
     { "verbose", no_argument, NULL, 'v' },
@@ -235,10 +275,62 @@ plan_parse (struct plan *plan, int argc, char *argv[])
   };
   int option;
 
-  *plan = (struct plan) { .rounds = 7, .seconds = 0.1 };
-  while ((option = getopt_long (argc, argv, "b:t:1r:s:n:c:pvh", options,
-                                NULL)) != -1)
+  *plan = (struct plan) {
+    .per_connection = 1, .nr_others = 1, .rounds = 7, .seconds = 0.1,
+    .table = speed_table,
+  };
+  while ((option = getopt_long (argc, argv, "b:t:C:r:s:n:wi:g:oc:pvh",
+                                options, NULL)) != -1)
     parse_option (plan, option);
   parse_sides (plan, &argv[optind]);
   set_defaults (plan);
+}
+
+struct load
+plan_load (const struct plan *plan, unsigned side)
+{
+  return (struct load) {
+    .side = &plan->sides[side],
+    .workload = plan->workloads[0],
+    .directory = plan->directory,
+    .threads = plan->threads[0],
+    .per_connection = plan->per_connection,
+    .pin = plan->pin,
+    .seconds = plan->seconds,
+    .requests = plan->requests,
+  };
+}
+
+const char *
+plan_to_first (const struct plan *plan)
+{
+  return plan->nr_sides > 2
+    ? nbdkit_printf_intern ("/ %s", plan->sides[1].name) : NULL;
+}
+
+int
+plan_cells (const struct plan *plan,
+            int (*fn) (const struct plan *plan,
+                       const struct workload *workload, unsigned threads))
+{
+  for (unsigned i = 0; i < plan->nr_workloads; i++) {
+    for (unsigned j = 0; j < plan->nr_threads; j++) {
+      if (fn (plan, plan->workloads[i], plan->threads[j]) == -1)
+        return -1;
+    }
+  }
+  return 0;
+}
+
+int
+plan_in_turn (const struct plan *plan, unsigned count,
+              int (*fn) (void *arg, unsigned i), void *arg)
+{
+  for (unsigned round = 0; round < plan->rounds; round++) {
+    for (unsigned i = 0; i < count; i++) {
+      if (fn (arg, (i + round) % count) == -1)
+        return -1;
+    }
+  }
+  return 0;
 }

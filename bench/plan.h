@@ -14,10 +14,12 @@
 
 #include "connection.h"
 #include "layer.h"
+#include "measure.h"
 
 #define MAX_SIDES 16
 #define MAX_WORKLOADS 16
 #define MAX_THREAD_COUNTS 16
+#define MAX_OTHERS 16
 
 struct plan {
   struct side sides[MAX_SIDES]; /* the first is the filter bypassed */
@@ -26,17 +28,41 @@ struct plan {
   unsigned nr_workloads;
   unsigned threads[MAX_THREAD_COUNTS];
   unsigned nr_threads;
-  bool one_connection;
+  unsigned per_connection;      /* so many threads share a connection */
+  struct others others[MAX_OTHERS]; /* the first is nobody */
+  unsigned nr_others;
   bool pin;                     /* spread the threads over the CPUs */
   bool profile;                 /* the last side only, in this process */
   unsigned rounds;
   double seconds;
   uint64_t requests;            /* 0: as many as fit into the seconds */
-  unsigned connections;         /* not 0: measure memory, not speed */
+  unsigned connections;         /* that come and go */
+  int (*table) (const struct plan *plan); /* measures, and prints a table */
   char directory[256];          /* for the workloads' files */
 };
 
 /* Read the command line; ends the program where it is wrong. */
 extern void plan_parse (struct plan *plan, int argc, char *argv[]);
+
+/* What a measurement has from the plan; the caller adds the rest. */
+extern struct load plan_load (const struct plan *plan, unsigned side);
+
+/* What to call a ratio to the first filter; NULL if it is the only one. */
+extern const char *plan_to_first (const struct plan *plan);
+
+/* Call fn for each backend and number of threads; ends as it does where
+ * that is -1.
+ */
+extern int plan_cells (const struct plan *plan,
+                       int (*fn) (const struct plan *plan,
+                                  const struct workload *workload,
+                                  unsigned threads));
+
+/* Call fn (arg, i) for each i below count, in each round, beginning with
+ * another one each time, so that none has a better place.  Ends with -1
+ * where fn does.
+ */
+extern int plan_in_turn (const struct plan *plan, unsigned count,
+                         int (*fn) (void *arg, unsigned i), void *arg);
 
 #endif /* BENCH_PLAN_H */

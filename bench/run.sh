@@ -182,7 +182,7 @@ END
   show pin "overhead $speed --pin --threads=2,4,16 --backend=no-op $with"
   echo "All threads on one connection:"
   echo
-  show one "overhead $speed --one-connection --backend=no-op $with"
+  show one "overhead $speed --per-connection=16 --backend=no-op $with"
   echo "## Instructions"
   echo
   say <<END

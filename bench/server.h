@@ -21,7 +21,8 @@ struct workload;
 struct nbdkit_backend {
   const struct workload *workload;
   const char *directory;        /* for the workload's files */
-  unsigned connections;         /* opened so far, to number them */
+  bool watch;                   /* stop the watch while the backend works */
+  _Atomic unsigned connections; /* opened so far, to number them */
 };
 
 /* The filter's side of one connection. */

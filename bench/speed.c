@@ -13,9 +13,6 @@
 #include "speed.h"
 #include "table.h"
 
-/* The sides of the plan, and one more: two clock reads and nothing else. */
-#define CLOCK MAX_SIDES
-
 /* What was measured for one backend and number of threads. */
 struct cell {
   const struct plan *plan;
@@ -25,49 +22,37 @@ struct cell {
   struct samples cpu_ns[MAX_SIDES + 1];
 };
 
-static int
-measure_one (struct cell *cell, unsigned side)
+/* After the sides of the plan: two clock reads and nothing else.  They go
+ * with the first backend, the one that does nothing.
+ */
+static bool
+is_clock (const struct cell *cell, unsigned side)
 {
-  const struct plan *plan = cell->plan;
-  const struct load load = {
-    .side = side == CLOCK ? NULL : &plan->sides[side],
-    .workload = cell->workload,
-    .directory = plan->directory,
-    .threads = cell->threads,
-    .one_connection = plan->one_connection,
-    .pin = plan->pin,
-    .seconds = plan->seconds,
-    .requests = plan->requests,
-  };
-  struct timing timing;
-
-  if (measure (&load, &timing) == -1)
-    return -1;
-  samples_add (&cell->ns[side], timing.ns);
-  samples_add (&cell->cpu_ns[side], timing.cpu_ns);
-  return 0;
+  return side == cell->plan->nr_sides;
 }
 
-/* The clock goes with the first backend, the one that does nothing. */
 static bool
 has_clock (const struct cell *cell)
 {
   return cell->workload == &workloads[0] && cell->plan->nr_sides > 1;
 }
 
-/* Each side once, beginning with another one each time, so that none has
- * a better place.
- */
 static int
-measure_round (struct cell *cell, unsigned round)
+measure_one (void *arg, unsigned side)
 {
-  const unsigned nr_sides = cell->plan->nr_sides;
+  struct cell *cell = arg;
+  struct load load = plan_load (cell->plan, side);
+  struct timing timing;
 
-  for (unsigned i = 0; i < nr_sides; i++) {
-    if (measure_one (cell, (i + round) % nr_sides) == -1)
-      return -1;
-  }
-  return has_clock (cell) ? measure_one (cell, CLOCK) : 0;
+  if (is_clock (cell, side))
+    load.side = NULL;
+  load.workload = cell->workload;
+  load.threads = cell->threads;
+  if (measure (&load, &timing) == -1)
+    return -1;
+  samples_add (&cell->ns[side], timing.ns);
+  samples_add (&cell->cpu_ns[side], timing.cpu_ns);
+  return 0;
 }
 
 /* The table. */
@@ -94,13 +79,8 @@ static struct column columns[NR_COLUMNS] = {
 static unsigned
 nr_columns (const struct plan *plan)
 {
-  static char title[TABLE_CELL];
-
-  if (plan->nr_sides <= 2)
-    return TO_FIRST;
-  snprintf (title, sizeof title, "/ %s", plan->sides[1].name);
-  columns[TO_FIRST].title = title;
-  return NR_COLUMNS;
+  columns[TO_FIRST].title = plan_to_first (plan);
+  return columns[TO_FIRST].title ? NR_COLUMNS : TO_FIRST;
 }
 
 static void
@@ -121,7 +101,7 @@ print_row (const struct cell *cell, unsigned side, const char *name)
             samples_summary (&cell->cpu_ns[side]).median);
   snprintf (cells[RATE], TABLE_CELL, "%.0f",
             1e6 * cell->threads / summary.median);
-  if (side != 0 && side != CLOCK) {
+  if (side != 0 && !is_clock (cell, side)) {
     snprintf (cells[ADDED], TABLE_CELL, "%.1f",
               summary.median - bypassed.median);
     snprintf (cells[TO_BYPASSED], TABLE_CELL, "%.3f",
@@ -140,12 +120,11 @@ measure_cell (const struct plan *plan, const struct workload *workload,
     .plan = plan, .workload = workload, .threads = threads,
   };
 
-  for (unsigned i = 0; i < plan->rounds; i++) {
-    if (measure_round (&cell, i) == -1)
-      return -1;
-  }
+  if (plan_in_turn (plan, plan->nr_sides + has_clock (&cell), measure_one,
+                    &cell) == -1)
+    return -1;
   if (has_clock (&cell))
-    print_row (&cell, CLOCK, "two clocks");
+    print_row (&cell, plan->nr_sides, "two clocks");
   for (unsigned i = 0; i < plan->nr_sides; i++)
     print_row (&cell, i, plan->sides[i].name);
   return 0;
@@ -155,11 +134,5 @@ int
 speed_table (const struct plan *plan)
 {
   table_head (columns, nr_columns (plan));
-  for (unsigned i = 0; i < plan->nr_workloads; i++) {
-    for (unsigned j = 0; j < plan->nr_threads; j++) {
-      if (measure_cell (plan, plan->workloads[i], plan->threads[j]) == -1)
-        return -1;
-    }
-  }
-  return 0;
+  return plan_cells (plan, measure_cell);
 }

@@ -16,48 +16,80 @@
 #include <stdint.h>
 
 #include "layer.h"
-#include "measure.h"
+#include "stopwatch.h"
+
+#define MAX_THREADS 4096
 
 struct worker {
   /* Away from the other threads' cache lines. */
   alignas (128) _Atomic uint64_t done; /* requests */
+  _Atomic uint64_t filter_cpu;  /* of those that are done; if watched */
   struct crew *crew;
-  struct client *client;
+  struct session *session;
+  void *buf;
   pthread_t thread;
+  pid_t tid;
   uint64_t random;              /* where the requests go */
   uint64_t failed;
   int error;                    /* errno of the last one that failed */
+  uint64_t begin, end;          /* when it sent its requests */
+  struct spent first, longest, all; /* in the filter; if watched */
 };
 
-/* All threads of one measurement. */
+/* A connection that threads share. */
+struct session {
+  struct client client;
+  pthread_mutex_t lock;         /* opening: whoever comes first does it */
+  bool open;
+};
+
+/* All threads of one measurement, and their connections. */
 struct crew {
   struct layer *layer;          /* NULL: read the clock twice a request */
   unsigned threads;
+  unsigned per_connection;      /* so many of them share a connection */
   uint64_t limit;               /* requests of each thread */
   bool pin;                     /* spread the threads over the CPUs */
+  bool watch;                   /* what each request spends in the filter */
+  bool at_once;                 /* let the threads open the connections */
 
   pthread_barrier_t barrier;
   _Atomic bool stop;
-  uint64_t failed;              /* after crew_wait, of all workers */
+  struct worker *workers;
+  struct session *sessions;
+  char *buffers;
+
+  /* After crew_wait, of all workers. */
+  uint64_t failed;
   int error;
-  struct worker workers[MAX_THREADS];
+  uint64_t time;                /* from the first begin to the last end */
+  struct spent first, longest;
 };
 
-/* The caller sets layer, threads, limit, pin, and each worker's client; all
- * else is 0.  Then it calls crew_start, crew_wait and crew_join in this
- * order.  crew_start returns when all threads stand ready and go, or -1
- * after telling the error.
+/* The caller sets the first members of struct crew; all else is 0.  Then it
+ * calls crew_start, crew_wait and crew_join in this order.  All tell their
+ * errors, and then return -1.
+ *
+ * crew_start opens the connections, and returns when all threads stand
+ * ready and go.
  */
 extern int crew_start (struct crew *crew);
 
-/* Wait until each thread has done its requests, and stays. */
-extern void crew_wait (struct crew *crew);
+/* Wait until each thread has done its requests, and stays.  Fails if a
+ * request did.
+ */
+extern int crew_wait (struct crew *crew);
 
-/* Let the threads end. */
+/* Let the threads end, and close the connections. */
 extern void crew_join (struct crew *crew);
 
-/* Between start and wait: the requests done so far, and to do no more. */
-extern uint64_t crew_done (struct crew *crew);
+struct progress {
+  uint64_t requests;
+  uint64_t filter_cpu;          /* of them, in the filter; if watched */
+};
+
+/* Between start and wait: what is done so far, and to do no more. */
+extern struct progress crew_progress (struct crew *crew);
 extern void crew_stop (struct crew *crew);
 
 #endif /* BENCH_WORKER_H */

@@ -10,9 +10,11 @@
 #include <fcntl.h>
 #include <string.h>
 #include <sys/syscall.h>
+#include <time.h>
 #include <unistd.h>
 
 #include "connection.h"
+#include "random.h"
 
 /* No-op: what the loop and the call cost. */
 
@@ -57,6 +59,38 @@ getppid_pwrite (nbdkit_next *next, const void *buf, uint32_t count,
                 uint64_t offset, uint32_t flags, int *err)
 {
   syscall (SYS_getppid);
+  return noop_pwrite (next, buf, count, offset, flags, err);
+}
+
+/* Sleep for 1 to 3 ms, as storage does: as many requests are in flight as
+ * there are threads.
+ */
+
+static void
+sleep_a_while (void)
+{
+  static _Thread_local uint64_t random;
+  struct timespec ts = { .tv_sec = 0 };
+
+  if (random == 0)
+    random = (uintptr_t) &random; /* another one in each thread */
+  ts.tv_nsec = 1000000 + (long) (random_next (&random) % 2000001);
+  clock_nanosleep (CLOCK_MONOTONIC, 0, &ts, NULL);
+}
+
+static int
+sleep_pread (nbdkit_next *next, void *buf, uint32_t count, uint64_t offset,
+             uint32_t flags, int *err)
+{
+  sleep_a_while ();
+  return noop_pread (next, buf, count, offset, flags, err);
+}
+
+static int
+sleep_pwrite (nbdkit_next *next, const void *buf, uint32_t count,
+              uint64_t offset, uint32_t flags, int *err)
+{
+  sleep_a_while ();
   return noop_pwrite (next, buf, count, offset, flags, err);
 }
 
@@ -109,16 +143,21 @@ file_pwrite (nbdkit_next *next, const void *buf, uint32_t count,
 }
 
 #define FILE_WORKLOAD(size)                                               \
-  { "file-" #size, size, true, file_pread, file_pwrite }
+  { .name = "file-" #size, .count = size, .files = true,                  \
+    .pread = file_pread, .pwrite = file_pwrite }
 
 const struct workload workloads[] = {
-  { "no-op", 4096, false, noop_pread, noop_pwrite },
-  { "getppid", 4096, false, getppid_pread, getppid_pwrite },
+  { .name = "no-op", .count = 4096,
+    .pread = noop_pread, .pwrite = noop_pwrite },
+  { .name = "getppid", .count = 4096,
+    .pread = getppid_pread, .pwrite = getppid_pwrite },
   FILE_WORKLOAD (512),
   FILE_WORKLOAD (1024),
   FILE_WORKLOAD (4096),
   FILE_WORKLOAD (8192),
   FILE_WORKLOAD (65536),
+  { .name = "sleep", .count = 4096, .sleeps = true,
+    .pread = sleep_pread, .pwrite = sleep_pwrite },
   { .name = NULL },
 };
 

@@ -1,0 +1,53 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <dirent.h>
+#include <stdbool.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "own-threads.h"
+#include "stopwatch.h"
+
+/* The clock of a thread's processor time: pthread_getcpuclockid would want
+ * to know a thread that somebody else started.
+ */
+static clockid_t
+clock_of (pid_t tid)
+{
+  return (clockid_t) (~(unsigned) tid << 3 | 6);
+}
+
+static bool
+is_of_crew (const struct crew *crew, pid_t tid)
+{
+  for (unsigned i = 0; i < crew->threads; i++) {
+    if (crew->workers[i].tid == tid)
+      return true;
+  }
+  return false;
+}
+
+uint64_t
+own_threads_cpu (const struct crew *crew)
+{
+  DIR *dir = opendir ("/proc/self/task");
+  uint64_t cpu = 0;
+  struct dirent *entry;
+
+  if (dir == NULL)
+    return 0;
+  while ((entry = readdir (dir))) {
+    const pid_t tid = atoi (entry->d_name);
+
+    if (tid != 0 && tid != gettid () && !is_of_crew (crew, tid))
+      cpu += clock_read (clock_of (tid));
+  }
+  closedir (dir);
+  return cpu;
+}
