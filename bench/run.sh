@@ -4,9 +4,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Runs all benchmarks and writes results.md: "make bench". It takes about ten
-# minutes, and nothing else should run meanwhile. "make bench QUICK=1" takes one
-# minute, writes quick.md in the build tree, and its figures mean little.
+# Runs all benchmarks and writes results.md: "make bench". It takes about a
+# quarter of an hour, and nothing else should run meanwhile. "make bench QUICK=1"
+# takes a minute and a half, writes quick.md in the build tree, and its figures
+# mean little.
 
 # shellcheck source=SCRIPTDIR/functions.sh
 source "$(dirname "$0")/functions.sh"
@@ -16,9 +17,13 @@ if [ "$QUICK" ]; then
   results=quick.md
   connections=100
   speed="--repeat=3 --seconds=0.02"
+  watch="--repeat=1 --seconds=0.2"
+  many=--repeat=1
 else
   results=$(dirname "$0")/results.md
   speed="--repeat=7"
+  watch="--repeat=7 --seconds=1"
+  many="--repeat=7"
   connections=1000
 fi
 speed_few=--backend=no-op,getppid,file-4096
@@ -120,6 +125,52 @@ times_faster ()
   calc %.2f "1 / $(cell "$1" "/ stock" no-op 16 ours)"
 }
 
+# in_filter TITLE THREADS SIDE: of a request that the storage lets sleep
+in_filter ()
+{
+  cell watch "$1" sleep "$2" "$3"
+}
+
+goals_of_sleep ()
+{
+  local threads
+  for threads in 16 64 256 1024; do
+    goal "storage that sleeps, $threads threads: CPU ns in the filter, \
+ours / stock" "$(in_filter "/ stock" "$threads" ours)" "<=" 1
+  done
+  goal "storage that sleeps: CPU ns in the filter, 1024 threads / 16" \
+       "$(calc %.2f "$(in_filter "added ns" 1024 ours) / \
+                     $(in_filter "added ns" 16 ours)")" "<=" 2
+  for threads in 16 64 256 1024; do
+    goal "storage that sleeps, $threads threads: longest CPU ms of a request \
+in the filter, ours - bypassed" \
+         "$(calc %.2f "($(in_filter "longest CPU us" "$threads" ours) - \
+                        $(in_filter "longest CPU us" "$threads" bypassed)) \
+                       / 1000")" "<=" 1
+  done
+}
+
+goals_of_many ()
+{
+  local spread
+  goal "a busy thread, beside 4000 idle ones / alone" \
+       "$(cell beside "/ alone" "4000 idle" ours)" "<=" 1.2 \
+       "of the CPU: $(cell beside "CPU / alone" "4000 idle" ours)"
+  goal "a busy thread, after 4000 that have gone / alone" \
+       "$(cell beside "/ alone" "4000 gone" ours)" "<=" 1.2 \
+       "of the CPU: $(cell beside "CPU / alone" "4000 gone" ours)"
+  spread=$(cell opening "min..max" bypassed)
+  goal "200 connections at once: ours / bypassed, within its spread" \
+       "$(cell opening "/ bypassed" ours)" "<=" \
+       "$(calc %.2f "1 + (${spread#*..} - ${spread%..*}) / \
+                         $(cell opening ms bypassed)")"
+  goal "fio, delay, 16 connections of depth 16: longest latency in ms, ours, \
+above that without a filter by no more than its spread" \
+       "$(cell longest greatest ours)" "<=" \
+       "$(calc %.1f "2 * $(cell longest greatest none) - \
+                     $(cell longest least none)")"
+}
+
 goals ()
 {
   local heap resident
@@ -147,6 +198,8 @@ goals ()
   goal "1000 connections: bytes that the heap grew, ours - bypassed" \
        "$(($(cell memory "heap grew" ours) - \
            $(cell memory "heap grew" bypassed)))" "<=" 4096
+  goals_of_sleep
+  goals_of_many
 }
 
 report ()
@@ -183,6 +236,35 @@ END
   echo "All threads on one connection:"
   echo
   show one "overhead $speed --per-connection=16 --backend=no-op $with"
+  echo "## Storage that sleeps"
+  echo
+  say <<END
+Behind the filter, a request sleeps for 1 to 3 ms, as storage lets it: as many
+are in flight as there are threads. "CPU ns" is the processor time of the whole
+process for a request. "in filter" is what the calls of the filter take of it,
+without what is behind, and with "own CPU", the filter's own threads; "added ns"
+is how much that is more than without a filter, where reading the clocks is all
+that is left. "longest" is the longest of all requests of all rounds: how much
+processor time it took in the filter, and how long it was there, waiting
+included. With many threads some wait for a processor, also without a filter.
+END
+  show watch "overhead --watch $watch --backend=sleep --threads=16,64,256,1024 \
+$with"
+  echo "## Many threads, and many connections"
+  echo
+  say <<END
+One thread is busy, beside others that have sent ten requests and now wait, or
+that have ended, 16 for each connection.
+END
+  show beside "overhead $speed --per-connection=16 --backend=no-op \
+--idle=16,256,4000 --gone=256,4000 $with"
+  say <<END
+200 connections of 16 threads come all at once. "ms" is how long it takes until
+all are open and each thread has sent 10 requests. "first" is the longest of the
+threads' first requests, as above.
+END
+  show opening "overhead $many --at-once --threads=3200 --per-connection=16 \
+--backend=no-op $with"
   echo "## Instructions"
   echo
   say <<END
@@ -209,6 +291,12 @@ stock filter and with ours, in turn. "CPU" is all that nbdkit used. In brackets:
 the least and the greatest of all rounds.
 END
   show fio "$(dirname "$0")/end-to-end.sh" | sed 's,^    .*/,    ,'
+  say <<END
+Sixteen connections, each with 16 requests in flight, half reads and half
+writes, to nbdkit with \`--filter=delay\`, which holds reads for 1 ms and writes
+for 2 ms: the longest that fio waited for any request, in each round.
+END
+  show longest "$(dirname "$0")/end-to-end.sh longest" | sed 's,^    .*/,    ,'
   echo "## Goals"
   echo
   goals
