@@ -45,9 +45,7 @@ next_export_description (nbdkit_next *next)
   return NULL;
 }
 
-#if NBDKIT_VERSION_MAJOR > 1 || NBDKIT_VERSION_MINOR >= 30
-#define HAVE_NEXT_BLOCK_SIZE 1
-
+#ifdef HAVE_BLOCK_SIZE
 static int
 next_block_size (nbdkit_next *next, uint32_t *minimum, uint32_t *preferred,
                  uint32_t *maximum)
@@ -143,7 +141,7 @@ static const nbdkit_next next_template = {
   .finalize = next_nothing,
   .get_size = next_get_size,
   .export_description = next_export_description,
-#ifdef HAVE_NEXT_BLOCK_SIZE
+#ifdef HAVE_BLOCK_SIZE
   .block_size = next_block_size,
 #endif
   .can_write = next_can,

@@ -149,24 +149,42 @@ layer_stop (struct layer *layer)
                                         client->handle)                   \
    : client->context.next->question (client->context.next))
 
-/* What nbdkit asks before the first request. */
+static int
+ask_block_size (const struct nbdkit_filter *filter, struct client *client)
+{
+#ifdef HAVE_BLOCK_SIZE
+  uint32_t minimum, preferred, maximum;
+
+  if (filter->block_size)
+    return filter->block_size (client->context.next, client->handle,
+                               &minimum, &preferred, &maximum);
+#endif
+  (void) filter;
+  (void) client;
+  return 0;
+}
+
+/* What nbdkit asks before the first request, in its order. */
 static int
 negotiate (const struct nbdkit_filter *filter, struct client *client)
 {
   const int64_t size = ASK (get_size);
+  const int writable = size == -1 ? -1 : ASK (can_write);
 
-  if (size == -1 || ASK (can_flush) == -1 || ASK (is_rotational) == -1
-      || ASK (can_trim) == -1 || ASK (can_zero) == -1
-      || ASK (can_fast_zero) == -1 || ASK (can_extents) == -1
-      || ASK (can_fua) == -1 || ASK (can_multi_conn) == -1
-      || ASK (can_cache) == -1)
+  if (writable == -1 || ASK (can_zero) == -1 || ASK (can_fast_zero) == -1
+      || ASK (can_trim) == -1 || ASK (can_fua) == -1
+      || ASK (can_flush) == -1 || ASK (is_rotational) == -1
+      || ASK (can_multi_conn) == -1 || ASK (can_cache) == -1
+      || ASK (can_extents) == -1 || ask_block_size (filter, client) == -1) {
+    nbdkit_error ("the filter could not answer what clients are offered");
     return -1;
+  }
   if (size < BACKEND_SIZE) {
     nbdkit_error ("the filter makes the disk smaller, the requests would "
                   "not fit");
     return -1;
   }
-  if (ASK (can_write) != 1) {
+  if (!writable) {
     nbdkit_error ("the filter lets nobody write");
     return -1;
   }
@@ -204,8 +222,10 @@ layer_connect (struct layer *layer, struct client *client)
     return -1;
   }
   if (filter->prepare
-      && filter->prepare (client->context.next, client->handle, 0) == -1)
+      && filter->prepare (client->context.next, client->handle, 0) == -1) {
+    nbdkit_error ("the filter could not prepare the connection");
     return -1;
+  }
   return negotiate (filter, client);
 }
 

@@ -15,6 +15,10 @@
 
 #include <nbdkit-filter.h>
 
+#if NBDKIT_VERSION_MAJOR > 1 || NBDKIT_VERSION_MINOR >= 30
+#define HAVE_BLOCK_SIZE 1
+#endif
+
 struct workload;
 
 /* All that lies behind the filter, on every connection. */

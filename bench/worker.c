@@ -6,6 +6,7 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <pthread.h>
 #include <sched.h>
@@ -176,10 +177,12 @@ worker_main (void *vp)
   worker->tid = gettid ();
   pthread_barrier_wait (&crew->barrier); /* crew_start */
   worker->begin = clock_now ();
-  if (crew->layer && session_open (crew, worker->session) == -1)
-    worker->failed = 1;
-  else
+  if (crew->layer == NULL || session_open (crew, worker->session) == 0)
     work (worker);
+  else {
+    worker->failed = 1;
+    worker->error = ECONNREFUSED;
+  }
   worker->end = clock_now ();
   pthread_barrier_wait (&crew->barrier); /* crew_wait */
   pthread_barrier_wait (&crew->barrier); /* crew_join */
