@@ -80,14 +80,6 @@ static struct column columns[NR_COLUMNS] = {
   [TO_FIRST] = { 8, "" },
 };
 
-/* The last column, where there is something to compare. */
-static unsigned
-nr_columns (const struct plan *plan)
-{
-  columns[TO_FIRST].title = plan_to_first (plan);
-  return columns[TO_FIRST].title ? NR_COLUMNS : TO_FIRST;
-}
-
 static void
 print_row (const struct cell *cell, unsigned side)
 {
@@ -118,7 +110,7 @@ print_row (const struct cell *cell, unsigned side)
     snprintf (cells[TO_FIRST], TABLE_CELL, "%.3f",
               samples_ratio (&ns, &first).median);
   }
-  table_row (columns, nr_columns (cell->plan), cells);
+  table_row (columns, plan_columns (cell->plan, columns, NR_COLUMNS), cells);
 }
 
 static int
@@ -139,6 +131,6 @@ measure_cell (const struct plan *plan, const struct workload *workload,
 int
 inside_table (const struct plan *plan)
 {
-  table_head (columns, nr_columns (plan));
+  table_head (columns, plan_columns (plan, columns, NR_COLUMNS));
   return plan_cells (plan, measure_cell);
 }

@@ -301,11 +301,17 @@ plan_load (const struct plan *plan, unsigned side)
   };
 }
 
-const char *
-plan_to_first (const struct plan *plan)
+unsigned
+plan_columns (const struct plan *plan, struct column *columns,
+              unsigned count)
 {
-  return plan->nr_sides > 2
-    ? nbdkit_printf_intern ("/ %s", plan->sides[1].name) : NULL;
+  static char title[TABLE_CELL];
+
+  if (plan->nr_sides <= 2)
+    return count - 1;
+  snprintf (title, sizeof title, "/ %s", plan->sides[1].name);
+  columns[count - 1].title = title;
+  return count;
 }
 
 int

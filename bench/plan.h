@@ -15,6 +15,7 @@
 #include "connection.h"
 #include "layer.h"
 #include "measure.h"
+#include "table.h"
 
 #define MAX_SIDES 16
 #define MAX_WORKLOADS 16
@@ -47,8 +48,11 @@ extern void plan_parse (struct plan *plan, int argc, char *argv[]);
 /* What a measurement has from the plan; the caller adds the rest. */
 extern struct load plan_load (const struct plan *plan, unsigned side);
 
-/* What to call a ratio to the first filter; NULL if it is the only one. */
-extern const char *plan_to_first (const struct plan *plan);
+/* How many columns to show: the last is for ratios to the first filter, and
+ * gets its title if there is another.
+ */
+extern unsigned plan_columns (const struct plan *plan,
+                              struct column *columns, unsigned count);
 
 /* Call fn for each backend and number of threads; ends as it does where
  * that is -1.

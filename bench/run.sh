@@ -4,10 +4,10 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Runs all benchmarks and writes results.md: "make bench". It takes about a
-# quarter of an hour, and nothing else should run meanwhile. "make bench QUICK=1"
-# takes a minute and a half, writes quick.md in the build tree, and its figures
-# mean little.
+# Runs all benchmarks and writes results.md: "make bench". It takes a quarter of
+# an hour, and nothing else should run meanwhile. "make bench QUICK=1" takes a
+# minute and a half, writes quick.md in the build tree, and its figures mean
+# little.
 
 # shellcheck source=SCRIPTDIR/functions.sh
 source "$(dirname "$0")/functions.sh"
@@ -18,7 +18,7 @@ if [ "$QUICK" ]; then
   connections=100
   speed="--repeat=3 --seconds=0.02"
   watch="--repeat=1 --seconds=0.2"
-  many=--repeat=1
+  many="--repeat=1 --seconds=0.02"
 else
   results=$(dirname "$0")/results.md
   speed="--repeat=7"
@@ -256,8 +256,8 @@ $with"
 One thread is busy, beside others that have sent ten requests and now wait, or
 that have ended, 16 for each connection.
 END
-  show beside "overhead $speed --per-connection=16 --backend=no-op \
---idle=16,256,4000 --gone=256,4000 $with"
+  show beside "overhead $many --per-connection=16 --backend=no-op \
+--idle=16,256,4000 --gone=4000 $with"
   say <<END
 200 connections of 16 threads come all at once. "ms" is how long it takes until
 all are open and each thread has sent 10 requests. "first" is the longest of the
