@@ -6,12 +6,11 @@
 
 
 /* For LD_PRELOAD: memory runs out for the filter, at a chosen moment and
- * for one allocation, its own or that of a library that works for it.
+ * for one allocation, its own or that of the C library for it.
  *
  * FAIL_ALLOC=N         the Nth since the start
  * FAIL_ALLOC=each      the first of the first interval report, the second
  *                      of the second report, and so on
- * FAIL_ALLOC=each:N    the same, but from the 64th on only every Nth
  * FAIL_ALLOC_LOG=FILE  where a line is written for each that failed, and
  *                      "none left" once a report had so few that none did
  */
@@ -28,11 +27,9 @@
 
 #include "from-filter.h"
 
-#define ALL_UP_TO 64
-
 static atomic_ulong fail_nth;   /* from 1; 0: none fails any more */
 static atomic_ulong count;      /* since the start, or in this report */
-static unsigned long step;      /* not 0: FAIL_ALLOC=each */
+static bool each;               /* FAIL_ALLOC=each */
 
 /* The thread that writes interval reports. */
 static _Thread_local bool ticks;
@@ -58,12 +55,9 @@ read_environment (void)
 
   unsetenv ("LD_PRELOAD");
   from_filter ();
-  if (value && strncmp (value, "each", 4) == 0) {
-    step = value[4] == ':' ? strtoul (value + 5, NULL, 10) : 1;
-    fail_nth = 1;
-  }
-  else if (value)
-    fail_nth = strtoul (value, NULL, 10);
+  each = value && strcmp (value, "each") == 0;
+  if (value)
+    fail_nth = each ? 1 : strtoul (value, NULL, 10);
 }
 
 static bool
@@ -72,7 +66,7 @@ may_allocate (void)
   char line[64];
   unsigned long nth;
 
-  if (fail_nth == 0 || (step && !ticks) || !from_filter ())
+  if (fail_nth == 0 || (each && !ticks) || !from_filter ())
     return true;
   nth = ++count;
   if (nth != fail_nth)
@@ -144,7 +138,7 @@ next_report (void)
     log_line ("none left\n");
   }
   else
-    fail_nth += fail_nth < ALL_UP_TO ? 1 : step;
+    fail_nth++;
   count = 0;
 }
 
@@ -153,7 +147,7 @@ pthread_cond_timedwait (pthread_cond_t *restrict cond,
                         pthread_mutex_t *restrict mutex,
                         const struct timespec *restrict when)
 {
-  if (step && from_filter ())
+  if (each && from_filter ())
     next_report ();
   return NEXT (pthread_cond_timedwait) (cond, mutex, when);
 }

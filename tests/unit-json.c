@@ -28,7 +28,6 @@
 
 #include "diagnosis.h"
 #include "fail-alloc.h"
-#include "json_tree.h"
 #include "ops.h"
 #include "report.h"
 #include "snapshot.h"
@@ -45,7 +44,7 @@ text_of (const struct snapshot *snapshot, const struct snapshot *interval)
   FILE *fp = open_memstream (&text, &size);
 
   assert_non_null (fp);
-  assert_int_equal (json_write (fp, snapshot, interval), 0);
+  json_write (fp, snapshot, interval);
   assert_false (ferror (fp));
   assert_int_equal (fclose (fp), 0);
   assert_int_equal (strlen (text), size);
@@ -66,22 +65,34 @@ keep_for_schema (const char *text)
   assert_int_equal (fclose (fp), 0);
 }
 
+static bool
+is_ascii (const char *text)
+{
+  while (*text && (*text & 0x80) == 0)
+    text++;
+  return *text == '\0';
+}
+
 /* Read one line of JSON as strictly as json-c can.  It takes "1,5" in no
- * locale, but NaN and Infinity unless it is strict.
+ * locale, but NaN and Infinity unless it is strict.  Where that is, version
+ * 0.18 takes all bytes beyond ASCII for control characters.
  */
 static struct json_object *
 parse (const char *text)
 {
   const size_t length = strlen (text);
+  const int strict = is_ascii (text) ? JSON_TOKENER_STRICT : 0;
   struct json_tokener *tokener = json_tokener_new ();
   struct json_object *report;
 
   assert_non_null (tokener);
   assert_ptr_equal (strchr (text, '\n'), text + length - 1);
-  json_tokener_set_flags (tokener, JSON_TOKENER_STRICT
-                                   | JSON_TOKENER_VALIDATE_UTF8);
+  json_tokener_set_flags (tokener, strict | JSON_TOKENER_VALIDATE_UTF8);
   report = json_tokener_parse_ex (tokener, text, (int) length - 1);
-  assert_int_equal (json_tokener_get_error (tokener), json_tokener_success);
+  if (json_tokener_get_error (tokener) != json_tokener_success)
+    fail_msg ("%s after %zu bytes: %s",
+              json_tokener_error_desc (json_tokener_get_error (tokener)),
+              json_tokener_get_parse_end (tokener), text);
   assert_int_equal (json_tokener_get_parse_end (tokener), length - 1);
   json_tokener_free (tokener);
   return report;
@@ -137,7 +148,7 @@ expect_real (struct json_object *report, const char *path, double expected)
   if (!(json_object_is_type (value, json_type_int)
         || json_object_is_type (value, json_type_double))
       || fabs (json_object_get_double (value) - expected)
-         > fabs (expected) * 1e-11)
+         > fabs (expected) * 1e-15)
     fail_msg ("%s is %s, not %.17g", path,
               json_object_to_json_string (value), expected);
 }
@@ -367,7 +378,7 @@ test_worked_example (void **state)
                "{\"from\":5,\"to\":8,\"requests\":200,"
                "\"lat_ns_mean\":500000},"
                "{\"from\":65,\"to\":null,\"requests\":71,"
-               "\"lat_ns_mean\":98591.5492958}]");
+               "\"lat_ns_mean\":98591.54929577465}]");
   expect_count (report, "/layers/0/ops/write/sequential_ios", 1200);
   expect_count (report, "/layers/0/ops/flush/busy_ns", 1021 * MS);
   expect_count (report, "/layers/0/ops/flush/in_flight/now", 2);
@@ -827,190 +838,33 @@ test_diagnosis (void **state)
   json_object_put (report);
 }
 
-/* Numbers, letter by letter.  In each locale: main has set the user's. */
-static void
-test_reals (void **state)
-{
-  static const struct {
-    double value;
-    const char *expected;
-  } table[] = {
-    { 0, "0" }, { -0.0, "0" }, { 1, "1" }, { 0.5, "0.5" }, { -2.5, "-2.5" },
-    { 0.1 + 0.2, "0.3" }, { 1 / 3.0, "0.333333333333" },
-    { 1224065024 / 2.107, "580951601.329" },
-    { 1e11, "100000000000" }, { 1e12, "1e+12" }, { 1.5e15, "1.5e+15" },
-    { 1.25e-9, "1.25e-09" }, { 18446744073709551615.0, "1.84467440737e+19" },
-    { -1.7976931348623157e308, "-1.79769313486e+308" },
-    { NAN, "null" }, { -NAN, "null" },
-    { INFINITY, "null" }, { -INFINITY, "null" },
-  };
-  char text[100], expected[100];
-
-  (void) state;
-  for (size_t i = 0; i < LENGTH (table); i++) {
-    struct json_tree tree;
-    FILE *fp = fmemopen (text, sizeof text, "w");
-
-    assert_non_null (fp);
-    add_real (json_tree_begin (&tree), "x", table[i].value);
-    assert_int_equal (json_tree_write (&tree, fp), 0);
-    fclose (fp);
-    snprintf (expected, sizeof expected, "{\"x\":%s}\n", table[i].expected);
-    assert_string_equal (text, expected);
-    json_object_put (parse (text));
-  }
-}
-
-/* The room that is made for the print is enough for many of whatever
- * takes the most.
+/* It needs no memory of its own, so it says all without.  In the C locale,
+ * as reports are: in another the C library looks for translations.
  */
 static void
-test_room (void **state)
+test_no_memory (void **state)
 {
-  enum { NOTHING, COUNT, REAL, EMPTY_STRING, STRING, OBJECT, ARRAY, KINDS };
+  const locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0);
+  const locale_t old_locale = uselocale (c_locale);
+  static struct recorder_totals layer;
+  static char room[1 << 20], buffer[1 << 20];
+  struct snapshot snapshot = snapshot_of (&layer, 1);
+  FILE *fp = fmemopen (room, sizeof room, "w");
+  char *text;
 
   (void) state;
-  for (int kind = NOTHING; kind < KINDS; kind++) {
-    struct json_tree tree;
-    struct json_node root = json_tree_begin (&tree);
-    char *text = NULL, key[24];
-    size_t size = 0, room;
-    FILE *fp = open_memstream (&text, &size);
-
-    assert_non_null (fp);
-    for (unsigned i = 0; i < 1000; i++) {
-      snprintf (key, sizeof key, "%u", i);
-      switch (kind) {
-      case NOTHING: add_null (root, key); break;
-      case COUNT: add_count (root, key, UINT64_MAX); break;
-      case REAL: add_real (root, key, -1.23456789012e-300); break;
-      case EMPTY_STRING: add_string (root, key, ""); break;
-      case STRING: add_string (root, key, "\x01\xff"); break;
-      case OBJECT: add_object (root, key); break;
-      case ARRAY: add_null (add_array (root, key), NULL); break;
-      }
-    }
-    room = tree.room;
-    assert_int_equal (json_tree_write (&tree, fp), 0);
-    assert_int_equal (fclose (fp), 0);
-    assert_in_range (size, 8 * 1000, room);
-    free (text);
-  }
-}
-
-/* Memory runs out. */
-
-/* What json_write writes while allocations fail from the first to the last
- * number, or NULL where it returns -1; it must not have written then.  The
- * stream itself allocates nothing.
- */
-static const char *
-text_without_memory (unsigned long first, unsigned long last,
-                     const struct snapshot *snapshot,
-                     const struct snapshot *interval)
-{
-  static char text[1 << 20], buffer[1 << 20];
-  FILE *fp = fmemopen (text, sizeof text, "w");
-  int r;
-
   assert_non_null (fp);
   assert_int_equal (setvbuf (fp, buffer, _IOFBF, sizeof buffer), 0);
-  text[0] = '\0';
-  number_allocations (first, last);
-  r = json_write (fp, snapshot, interval);
-  stop_numbering ();
-  assert_false (ferror (fp));
-  assert_int_equal (fclose (fp), 0);
-  if (r == 0)
-    return text;
-  assert_int_equal (r, -1);
-  assert_int_equal (text[0], '\0');
-  return NULL;
-}
-
-/* json-c forgets a copied key if it cannot make room for it in an object;
- * the leak checker of a sanitizer need not tell us.
- */
-const char *__lsan_default_suppressions (void);
-const char *
-__lsan_default_suppressions (void)
-{
-  return "leak:json_object_object_add_ex\n";
-}
-
-/* Either there is no report, or it is complete.  Allocations that succeed
- * after one that failed are the worse case: then a lost piece is followed
- * by others.
- */
-static void
-run_out_of_memory (const struct snapshot *snapshot,
-                   const struct snapshot *interval)
-{
-  char *whole = text_of (snapshot, interval);
-  unsigned long allocations, reports = 0;
-
-  number_allocations (0, 0);
-  free (text_of (snapshot, interval));
-  allocations = stop_numbering ();
-  if (allocations == 0) {
-    free (whole);
-    skip ();
-  }
-  for (unsigned long n = 1; n <= allocations; n++) {
-    for (int all = 0; all < 2; all++) {
-      const char *text = text_without_memory (n, all ? ULONG_MAX : n,
-                                              snapshot, interval);
-
-      if (text == NULL)
-        continue;
-      if (strcmp (text, whole) != 0)
-        fail_msg ("a report with holes, without the allocation %lu%s", n,
-                  all ? " and all after it" : "");
-      reports++;
-    }
-  }
-  assert_non_null (text_without_memory (0, 0, snapshot, interval));
-  assert_true (reports < allocations);
-  free (whole);
-}
-
-static void
-test_out_of_memory (void **state)
-{
-  static struct recorder_totals layer;
-  struct snapshot snapshot = snapshot_of (&layer, 1);
-
-  (void) state;
   make_rich (&layer);
-  run_out_of_memory (&snapshot, NULL);
-}
-
-static void
-test_out_of_memory_interval (void **state)
-{
-  static struct recorder_totals layer;
-  struct snapshot snapshot = snapshot_of (&layer, 1);
-
-  (void) state;
-  layer = conversion ();
-  run_out_of_memory (&snapshot, &snapshot);
-}
-
-/* Long strings, in the least favourable letters, are most of the report. */
-static void
-test_out_of_memory_long_names (void **state)
-{
-  static struct recorder_totals layer;
-  static char control[4096 + 1], bad[4096 + 1];
-  struct snapshot snapshot = snapshot_of (&layer, 1);
-
-  (void) state;
-  memset (control, '\x01', sizeof control - 1);
-  memset (bad, 0xff, sizeof bad - 1);
-  layer.connections.nr_exports = 8;
-  for (unsigned i = 0; i < 8; i++)
-    layer.connections.exports[i].name = i % 2 ? control : bad;
-  run_out_of_memory (&snapshot, NULL);
+  text = text_of (&snapshot, &snapshot);        /* once, for the time zone */
+  number_allocations (1, ULONG_MAX);
+  json_write (fp, &snapshot, &snapshot);
+  assert_int_equal (stop_numbering (), 0);
+  assert_int_equal (fclose (fp), 0);
+  assert_string_equal (room, text);
+  free (text);
+  uselocale (old_locale);
+  freelocale (c_locale);
 }
 
 int
@@ -1034,11 +888,7 @@ main (void)
     cmocka_unit_test (test_interval),
     cmocka_unit_test (test_export_names),
     cmocka_unit_test (test_diagnosis),
-    cmocka_unit_test (test_reals),
-    cmocka_unit_test (test_room),
-    cmocka_unit_test (test_out_of_memory),
-    cmocka_unit_test (test_out_of_memory_interval),
-    cmocka_unit_test (test_out_of_memory_long_names),
+    cmocka_unit_test (test_no_memory),
   };
 
   setlocale (LC_ALL, "");

@@ -15,7 +15,7 @@
 
 #include "diagnosis.h"
 #include "json_op.h"
-#include "json_tree.h"
+#include "json_writer.h"
 #include "report.h"
 
 /* Changes when a name goes or gets another meaning, not when one comes. */
@@ -24,114 +24,125 @@
 /* Connections. */
 
 static void
-add_opens (struct json_node to, const struct opens *opens)
+add_opens (struct json *json, const struct opens *opens)
 {
   const uint64_t attempts = opens->opened + opens->failed;
-  struct json_node ns;
 
-  add_count (to, "opened", opens->opened);
-  add_count (to, "failed", opens->failed);
-  ns = add_object (to, "open_ns");
-  add_count (ns, "sum", opens->ns);
-  json_add_mean (ns, "mean", opens->ns, attempts);
-  if (attempts)
-    add_count (ns, "max", opens->longest_ns);
-  else
-    add_null (ns, "max");
+  json_count (json, "opened", opens->opened);
+  json_count (json, "failed", opens->failed);
+  JSON_OBJECT (json, "open_ns") {
+    json_count (json, "sum", opens->ns);
+    json_mean (json, "mean", opens->ns, attempts);
+    if (attempts)
+      json_count (json, "max", opens->longest_ns);
+    else
+      json_null (json, "max");
+  }
 }
 
 static void
-add_connections (struct json_node to, const struct connections_totals *totals)
+add_connections (struct json *json, const struct connections_totals *totals)
 {
-  struct json_node connections = add_object (to, "connections");
-  struct json_node exports = add_array (to, "exports");
+  JSON_OBJECT (json, "connections") {
+    add_opens (json, &totals->all);
+    json_count (json, "max_at_once", totals->most);
+    json_count (json, "now", totals->now);
+  }
+}
 
-  add_opens (connections, &totals->all);
-  add_count (connections, "max_at_once", totals->most);
-  add_count (connections, "now", totals->now);
-  for (unsigned i = 0; i < totals->nr_exports; i++) {
-    struct json_node export = add_object (exports, NULL);
-
-    add_string (export, "name", totals->exports[i].name);
-    add_opens (export, &totals->exports[i].opens);
+static void
+add_exports (struct json *json, const struct connections_totals *totals)
+{
+  JSON_ARRAY (json, "exports") {
+    for (unsigned i = 0; i < totals->nr_exports; i++) {
+      JSON_OBJECT (json, NULL) {
+        json_string (json, "name", totals->exports[i].name);
+        add_opens (json, &totals->exports[i].opens);
+      }
+    }
   }
 }
 
 /* Layers. */
 
 static void
-add_layer (struct json_node layers, size_t i, const struct snapshot *snapshot)
+add_layer (struct json *json, size_t i, const struct snapshot *snapshot)
 {
   const struct recorder_totals *totals = &snapshot->layers[i];
-  struct json_node layer = add_object (layers, NULL);
-  struct json_node ops;
 
-  add_count (layer, "layer", i + 1);
-  add_count (layer, "busy_ns", totals->time.busy_ns);
-  add_count (layer, "active_ns", layer_active_ns (totals));
-  json_add_in_flight (layer, layer_mean_in_flight (totals),
-                      totals->time.busy_ns, totals->time.most_in_flight,
-                      layer_in_flight (totals));
-  add_connections (layer, &totals->connections);
-  ops = add_object (layer, "ops");
-  for (unsigned op = 0; op < NR_OPS; op++)
-    json_op_add (ops, totals, op, snapshot);
-  add_count (layer, "unrecorded", totals->unrecorded);
+  json_count (json, "layer", i + 1);
+  json_count (json, "busy_ns", totals->time.busy_ns);
+  json_count (json, "active_ns", layer_active_ns (totals));
+  json_in_flight (json, layer_mean_in_flight (totals), totals->time.busy_ns,
+                  totals->time.most_in_flight, layer_in_flight (totals));
+  add_connections (json, &totals->connections);
+  add_exports (json, &totals->connections);
+  JSON_OBJECT (json, "ops") {
+    for (unsigned op = 0; op < NR_OPS; op++)
+      json_op (json, totals, op, snapshot);
+  }
+  json_count (json, "unrecorded", totals->unrecorded);
 }
 
 /* All that is measured. */
 static void
-add_figures (struct json_node to, const struct snapshot *snapshot)
+add_figures (struct json *json, const struct snapshot *snapshot)
 {
   const struct recorder_totals *first = snapshot->layers;
   const bool any = snapshot->nr_layers > 0;
-  struct json_node layers;
 
-  add_count (to, "elapsed_ns", snapshot->elapsed_ns);
-  add_count (to, "active_ns", any ? layer_active_ns (first) : 0);
-  add_count (to, "busy_ns", any ? first->time.busy_ns : 0);
-  layers = add_array (to, "layers");
-  for (size_t i = 0; i < snapshot->nr_layers; i++)
-    add_layer (layers, i, snapshot);
+  json_count (json, "elapsed_ns", snapshot->elapsed_ns);
+  json_count (json, "active_ns", any ? layer_active_ns (first) : 0);
+  json_count (json, "busy_ns", any ? first->time.busy_ns : 0);
+  JSON_ARRAY (json, "layers") {
+    for (size_t i = 0; i < snapshot->nr_layers; i++) {
+      JSON_OBJECT (json, NULL)
+        add_layer (json, i, snapshot);
+    }
+  }
 }
 
 /* Diagnosis. */
 
 static void
-add_finding (struct json_node to, const struct finding *finding)
+add_finding (struct json *json, const struct finding *finding)
 {
-  struct json_node numbers;
-
-  add_string (to, "code", finding->code);
-  add_string (to, "text", finding->text);
-  add_count (to, "layer", finding->layer + 1);
+  json_string (json, "code", finding->code);
+  json_string (json, "text", finding->text);
+  json_count (json, "layer", finding->layer + 1);
   if (finding->op)
-    add_string (to, "op", finding->op);
+    json_string (json, "op", finding->op);
   else
-    add_null (to, "op");
-  numbers = add_object (to, "numbers");
-  for (unsigned i = 0; i < FINDING_NUMBERS; i++) {
-    if (finding->numbers[i].name)
-      add_real (numbers, finding->numbers[i].name, finding->numbers[i].value);
+    json_null (json, "op");
+  JSON_OBJECT (json, "numbers") {
+    for (unsigned i = 0; i < FINDING_NUMBERS; i++) {
+      const struct finding_number *number = &finding->numbers[i];
+
+      if (number->name)
+        json_real (json, number->name, number->value);
+    }
   }
 }
 
 static void
-add_diagnosis (struct json_node to, const struct snapshot *snapshot)
+add_diagnosis (struct json *json, const struct snapshot *snapshot)
 {
   struct finding findings[MAX_FINDINGS] = { { .code = NULL } };
   const size_t n = diagnose (snapshot, findings);
-  struct json_node diagnosis = add_array (to, "diagnosis");
 
-  for (size_t i = 0; i < n; i++)
-    add_finding (add_object (diagnosis, NULL), &findings[i]);
+  JSON_ARRAY (json, "diagnosis") {
+    for (size_t i = 0; i < n; i++) {
+      JSON_OBJECT (json, NULL)
+        add_finding (json, &findings[i]);
+    }
+  }
 }
 
 /* Which process, and when. */
 
 /* RFC 3339, in UTC. */
 static void
-add_time (struct json_node to, const char *key, const struct timespec *time)
+add_time (struct json *json, const char *key, const struct timespec *time)
 {
   char seconds[64], all[96];
   struct tm tm;
@@ -139,39 +150,47 @@ add_time (struct json_node to, const char *key, const struct timespec *time)
   gmtime_r (&time->tv_sec, &tm);
   strftime (seconds, sizeof seconds, "%Y-%m-%dT%H:%M:%S", &tm);
   snprintf (all, sizeof all, "%s.%06ldZ", seconds, time->tv_nsec / 1000);
-  add_string (to, key, all);
+  json_string (json, key, all);
 }
 
 static void
-add_head (struct json_node to, const struct snapshot *snapshot,
+add_head (struct json *json, const struct snapshot *snapshot,
           const char *type)
 {
-  add_count (to, "schema", SCHEMA);
-  add_string (to, "type", type);
-  add_string (to, "filter_version", PACKAGE_VERSION);
-  add_string (to, "nbdkit_version", snapshot->nbdkit_version);
-  add_count (to, "pid", (uint64_t) snapshot->pid);
-  add_time (to, "start_time", &snapshot->start_time);
-  add_time (to, "time", &snapshot->time);
+  json_count (json, "schema", SCHEMA);
+  json_string (json, "type", type);
+  json_string (json, "filter_version", PACKAGE_VERSION);
+  json_string (json, "nbdkit_version", snapshot->nbdkit_version);
+  json_count (json, "pid", (uint64_t) snapshot->pid);
+  add_time (json, "start_time", &snapshot->start_time);
+  add_time (json, "time", &snapshot->time);
 }
 
 /* The diagnosis is always of the whole run so far, and stands beside the
  * figures that it was made from: few requests of one interval prove little.
  */
-int
+static void
+add_whole_run (struct json *json, const struct snapshot *snapshot)
+{
+  add_figures (json, snapshot);
+  add_diagnosis (json, snapshot);
+}
+
+void
 json_write (FILE *fp, const struct snapshot *snapshot,
             const struct snapshot *interval)
 {
-  struct json_tree tree;
-  struct json_node root = json_tree_begin (&tree);
-  struct json_node whole_run = root;
+  struct json *json = &(struct json) { .fp = fp };
 
-  add_head (root, snapshot, interval ? "interval" : "final");
-  if (interval) {
-    add_figures (root, interval);
-    whole_run = add_object (root, "cumulative");
+  JSON_OBJECT (json, NULL) {
+    add_head (json, snapshot, interval ? "interval" : "final");
+    if (interval) {
+      add_figures (json, interval);
+      JSON_OBJECT (json, "cumulative")
+        add_whole_run (json, snapshot);
+    }
+    else
+      add_whole_run (json, snapshot);
   }
-  add_figures (whole_run, snapshot);
-  add_diagnosis (whole_run, snapshot);
-  return json_tree_write (&tree, fp);
+  fputc ('\n', fp);
 }

@@ -9,28 +9,26 @@
 #ifndef STATS_JSON_OP_H
 #define STATS_JSON_OP_H
 
-#include "json_tree.h"
+#include "json_writer.h"
 #include "snapshot.h"
 
 /* Add an object of the operation's name with all its figures. */
-extern void json_op_add (struct json_node to,
-                         const struct recorder_totals *layer, enum op op,
-                         const struct snapshot *snapshot);
+extern void json_op (struct json *json, const struct recorder_totals *layer,
+                     enum op op, const struct snapshot *snapshot);
 
 /* For all figures that may not have been measured: a mean of n numbers,
  * null where n is 0, and n in ns nanoseconds as n a second, null where no
  * time passed.
  */
-extern void json_add_mean (struct json_node to, const char *key,
-                           uint64_t sum, uint64_t n);
-extern void json_add_rate (struct json_node to, const char *key, uint64_t n,
-                           uint64_t ns);
+extern void json_mean (struct json *json, const char *key, uint64_t sum,
+                       uint64_t n);
+extern void json_rate (struct json *json, const char *key, uint64_t n,
+                       uint64_t ns);
 
 /* How many requests were in flight: on average while there was one, at
  * most, and now.
  */
-extern void json_add_in_flight (struct json_node to, double mean,
-                                uint64_t busy_ns, uint64_t most,
-                                uint64_t now);
+extern void json_in_flight (struct json *json, double mean,
+                            uint64_t busy_ns, uint64_t most, uint64_t now);
 
 #endif /* STATS_JSON_OP_H */

@@ -34,11 +34,10 @@ extern void text_write_head (FILE *fp, const struct snapshot *snapshot);
 
 /* One line of JSON for programs: a "final" report of the snapshot or, with
  * an interval, an "interval" report of that and "cumulative" of the
- * snapshot.  Returns -1 where there was no memory, and then nothing was
- * written.
+ * snapshot.  Errors are left to ferror.
  */
-extern int json_write (FILE *fp, const struct snapshot *snapshot,
-                       const struct snapshot *interval);
+extern void json_write (FILE *fp, const struct snapshot *snapshot,
+                        const struct snapshot *interval);
 
 /* The Prometheus text exposition format, 0.0.4, without time stamps.
  * Errors are left to ferror.  The caller sees to the C locale.

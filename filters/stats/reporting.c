@@ -154,7 +154,7 @@ take_interval (struct reporting *reporting)
   snapshot_copy (&reporting->before, &reporting->now);
 }
 
-static int
+static void
 write_interval (struct reporting *reporting, FILE *fp)
 {
   switch (reporting->format) {
@@ -163,15 +163,15 @@ write_interval (struct reporting *reporting, FILE *fp)
                     reporting->rows++, reporting->options->append);
     break;
   case FORMAT_JSON:
-    return json_write (fp, &reporting->now, &reporting->interval);
+    json_write (fp, &reporting->now, &reporting->interval);
+    break;
   case FORMAT_PROMETHEUS:
     prometheus_write (fp, &reporting->now);
     break;
   }
-  return 0;
 }
 
-static int
+static void
 write_final (struct reporting *reporting, FILE *fp)
 {
   switch (reporting->format) {
@@ -181,12 +181,12 @@ write_final (struct reporting *reporting, FILE *fp)
     text_write (fp, &reporting->now, reporting->options->append);
     break;
   case FORMAT_JSON:
-    return json_write (fp, &reporting->now, NULL);
+    json_write (fp, &reporting->now, NULL);
+    break;
   case FORMAT_PROMETHEUS:
     prometheus_write (fp, &reporting->now);
     break;
   }
-  return 0;
 }
 
 /* Have a report written to memory, then out in one piece.  A plugin may
@@ -194,7 +194,7 @@ write_final (struct reporting *reporting, FILE *fp)
  */
 static void
 report (struct reporting *reporting,
-        int (*write) (struct reporting *reporting, FILE *fp), bool last)
+        void (*write) (struct reporting *reporting, FILE *fp), bool last)
 {
   struct buffer buffer = { 0 };
   locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0);
@@ -203,9 +203,8 @@ report (struct reporting *reporting,
   int r = -1;
 
   if (fp != NULL) {
-    r = write (reporting, fp);
-    if (buffer_close (fp) == -1)
-      r = -1;
+    write (reporting, fp);
+    r = buffer_close (fp);
   }
   uselocale (old_locale);
   freelocale (c_locale);

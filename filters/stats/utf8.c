@@ -6,14 +6,7 @@
 
 #include <config.h>
 
-#include <stdbool.h>
-#include <stdlib.h>
-#include <string.h>
-
 #include "utf8.h"
-
-static const char replacement[] = "\xef\xbf\xbd"; /* U+FFFD */
-#define REPLACEMENT_LEN (sizeof replacement - 1)
 
 /* How many bytes the lead wants after it, or -1 where it is no lead. */
 static int
@@ -43,11 +36,8 @@ is_second (unsigned char lead, unsigned char byte)
   return byte >= low && byte <= high;
 }
 
-/* The length of the character at s, which is no empty string, or else of
- * the bad sequence there: as much as could have begun a character.
- */
-static size_t
-next (const char *s, bool *good)
+size_t
+utf8_next (const char *s, bool *good)
 {
   const unsigned char *bytes = (const unsigned char *) s;
   const int wanted = followers (bytes[0]);
@@ -59,23 +49,4 @@ next (const char *s, bool *good)
     found++;
   *good = found == wanted;
   return 1 + (size_t) found;
-}
-
-char *
-utf8_clean (const char *s)
-{
-  char *clean = malloc (REPLACEMENT_LEN * strlen (s) + 1);
-  char *to = clean;
-  size_t length;
-  bool good;
-
-  if (clean == NULL)
-    return NULL;
-  for (; *s; s += length) {
-    length = next (s, &good);
-    to = good ? mempcpy (to, s, length)
-              : mempcpy (to, replacement, REPLACEMENT_LEN);
-  }
-  *to = '\0';
-  return clean;
 }

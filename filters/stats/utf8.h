@@ -9,9 +9,16 @@
 #ifndef STATS_UTF8_H
 #define STATS_UTF8_H
 
-/* A copy of s in which each sequence that is not UTF-8 is replaced by
- * U+FFFD, to be freed.  Returns NULL when there is no memory.
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a sequence that is not UTF-8 is replaced by: U+FFFD. */
+#define UTF8_REPLACEMENT "\xef\xbf\xbd"
+
+/* The length of the character at s, which is no empty string.  Where there
+ * is none, *good is false and it is the length of the bad sequence: as much
+ * as could have begun a character.
  */
-extern char *utf8_clean (const char *s);
+extern size_t utf8_next (const char *s, bool *good);
 
 #endif /* STATS_UTF8_H */
