@@ -33,7 +33,7 @@ refused ()
   diff before after || fail "files were changed"
 }
 
-refused statsformat=xml statsformat=xml
+refused 'statsformat=xml: must be text, json or prometheus$' statsformat=xml
 refused statsformat=TEXT statsformat=TEXT
 refused statsappend=maybe statsappend=maybe
 refused statsappend=2 statsappend=2

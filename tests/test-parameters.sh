@@ -28,6 +28,16 @@ grep '^=item' "$manual" | grep -o 'stats[a-z]*>*=' | sed 's/>*=$//' |
 diff in-help in-manual ||
   fail "--help (<) and the items of $manual (>) are not the same"
 
+# The formats that --help shows are those that the filter takes.
+sed -n 's/^statsformat=//p' help | tr '|' '\n' >formats-in-help
+if nbdkit -U - --filter=stats null statsformat=none --run true 2>log; then
+  fail "statsformat=none was taken"
+fi
+sed -n 's/^nbdkit: error: statsformat=none: must be //p' log |
+  sed 's/, /\n/g; s/ or /\n/' >formats
+diff formats-in-help formats
+[ -s formats ]
+
 # A parameter that the filter knows may not be empty; others are the plugin's.
 for key in $(cat in-help) statsfile statsappend statsformat statsinterval \
            statsthreshold statsblock statszero; do

@@ -236,7 +236,7 @@ report_now (void)
   text = NULL;
   fp = open_memstream (&text, &size);
   assert_non_null (fp);
-  prometheus_write (fp, &snapshot);
+  prometheus_write (fp, &(struct report) { .now = &snapshot });
   assert_false (ferror (fp));
   assert_int_equal (fclose (fp), 0);
   assert_int_equal (strlen (text), size);
@@ -638,7 +638,7 @@ test_no_memory (void **state)
   report_now ();
   before = allocations;
   allocations_left = 0;
-  prometheus_write (fp, &snapshot);
+  prometheus_write (fp, &(struct report) { .now = &snapshot });
   allocations_left = -1;
   assert_int_equal (allocations, before);
   assert_int_equal (fclose (fp), 0);
@@ -653,7 +653,7 @@ test_full_disk (void **state)
   (void) state;
   if (fp == NULL)
     skip ();
-  prometheus_write (fp, &snapshot);
+  prometheus_write (fp, &(struct report) { .now = &snapshot });
   fflush (fp);
   assert_true (ferror (fp));
   fclose (fp);

@@ -38,7 +38,7 @@ text_of (const struct snapshot *snapshot, bool headed)
   FILE *fp = open_memstream (&text, &size);
 
   assert_non_null (fp);
-  text_write (fp, snapshot, headed);
+  text_write (fp, &(struct report) { .now = snapshot, .headed = headed });
   assert_false (ferror (fp));
   assert_int_equal (fclose (fp), 0);
   assert_int_equal (strlen (text), size);
@@ -517,7 +517,9 @@ row_of (const struct snapshot *interval, const struct snapshot *now,
   size_t size = 0;
   FILE *fp = open_memstream (&text, &size);
 
-  text_write_row (fp, interval, now, row, headed);
+  text_write_row (fp, &(struct report) {
+    .now = now, .interval = interval, .intervals = row, .headed = headed,
+  });
   assert_int_equal (fclose (fp), 0);
   check_lines (text);
   return text;

@@ -177,20 +177,27 @@ add_whole_run (struct json *json, const struct snapshot *snapshot)
 }
 
 void
-json_write (FILE *fp, const struct snapshot *snapshot,
-            const struct snapshot *interval)
+json_write_interval (FILE *fp, const struct report *report)
 {
   struct json *json = &(struct json) { .fp = fp };
 
   JSON_OBJECT (json, NULL) {
-    add_head (json, snapshot, interval ? "interval" : "final");
-    if (interval) {
-      add_figures (json, interval);
-      JSON_OBJECT (json, "cumulative")
-        add_whole_run (json, snapshot);
-    }
-    else
-      add_whole_run (json, snapshot);
+    add_head (json, report->now, "interval");
+    add_figures (json, report->interval);
+    JSON_OBJECT (json, "cumulative")
+      add_whole_run (json, report->now);
+  }
+  fputc ('\n', fp);
+}
+
+void
+json_write (FILE *fp, const struct report *report)
+{
+  struct json *json = &(struct json) { .fp = fp };
+
+  JSON_OBJECT (json, NULL) {
+    add_head (json, report->now, "final");
+    add_whole_run (json, report->now);
   }
   fputc ('\n', fp);
 }

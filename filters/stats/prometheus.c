@@ -368,8 +368,10 @@ write_process (FILE *fp, const struct snapshot *snapshot)
 }
 
 void
-prometheus_write (FILE *fp, const struct snapshot *snapshot)
+prometheus_write (FILE *fp, const struct report *report)
 {
+  const struct snapshot *snapshot = report->now;
+
   write_process (fp, snapshot);
   for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
     write_metric (fp, snapshot, &metrics[i]);

@@ -4,44 +4,65 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* The formats of a report.  Each writes one snapshot to a stream. */
+/* The formats of a report.  Each writes a report to a stream, and leaves
+ * its errors to ferror.  The caller sees to the C locale.
+ */
 
 #ifndef STATS_REPORT_H
 #define STATS_REPORT_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
+#include "output.h"
 #include "snapshot.h"
 
-/* Plain text of 80 columns for people.  headed: begin with a line that
- * says when and which process, for files that take several reports.
- * Errors are left to ferror.  The caller sees to the C locale.
- */
-extern void text_write (FILE *fp, const struct snapshot *snapshot,
-                        bool headed);
+/* What a report is written from. */
+struct report {
+  const struct snapshot *now;
+  const struct snapshot *interval; /* what happened since the report before,
+                                      in an interval report */
+  unsigned intervals;           /* interval reports that came before it */
+  bool headed;                  /* say when and which process: the file may
+                                   have reports of others */
+};
 
-/* One line of at most 80 columns: what happened in the layer nearest the
- * client in an interval that ended now.  row counts them from 0; every
- * twentieth has a header, with headed as in text_write.
+typedef void (*report_write_fn) (FILE *fp, const struct report *report);
+
+struct report_format {
+  const char *name;             /* as a value of statsformat */
+  enum output_mode mode;        /* of a file that is not appended to */
+  report_write_fn write_interval;
+  report_write_fn write_final;
+};
+
+/* All of them; the last has no name.  The first is the default, and is
+ * made of lines, as the system log takes them.
  */
-extern void text_write_row (FILE *fp, const struct snapshot *interval,
-                            const struct snapshot *now, unsigned row,
-                            bool headed);
+extern const struct report_format report_formats[];
+
+/* NULL where no format has that name. */
+extern const struct report_format *report_format_find (const char *name);
+
+/* Write the names into buf, as a list in plain words, and return it. */
+extern const char *report_format_names (char *buf, size_t size);
+
+/* Plain text of 80 columns for people: a row an interval, which is of the
+ * layer nearest the client, with a header above every twentieth; and at
+ * the end all.
+ */
+extern void text_write_row (FILE *fp, const struct report *report);
+extern void text_write (FILE *fp, const struct report *report);
 
 /* The line that says when and which process. */
 extern void text_write_head (FILE *fp, const struct snapshot *snapshot);
 
-/* One line of JSON for programs: a "final" report of the snapshot or, with
- * an interval, an "interval" report of that and "cumulative" of the
- * snapshot.  Errors are left to ferror.
- */
-extern void json_write (FILE *fp, const struct snapshot *snapshot,
-                        const struct snapshot *interval);
+/* JSON for programs, one object a line. */
+extern void json_write_interval (FILE *fp, const struct report *report);
+extern void json_write (FILE *fp, const struct report *report);
 
-/* The Prometheus text exposition format, 0.0.4, without time stamps.
- * Errors are left to ferror.  The caller sees to the C locale.
- */
-extern void prometheus_write (FILE *fp, const struct snapshot *snapshot);
+/* The Prometheus text exposition format, 0.0.4, without time stamps. */
+extern void prometheus_write (FILE *fp, const struct report *report);
 
 #endif /* STATS_REPORT_H */

@@ -24,7 +24,7 @@ struct reporting {
   const struct report_options *options;
   output_error_fn error;
   struct output *output;
-  enum report_format format;
+  const struct report_format *format;
   bool finished;
 
   struct recorder **recorders;  /* nearest the client last */
@@ -32,7 +32,7 @@ struct reporting {
   struct snapshot now;
   struct snapshot before;       /* with an interval: at the last tick, */
   struct snapshot interval;     /* and what happened since then */
-  unsigned rows;                /* of text so far */
+  unsigned intervals;           /* interval reports so far */
 
   struct ticker ticker;
   bool ticking;
@@ -41,9 +41,7 @@ struct reporting {
 static enum output_mode
 output_mode (const struct report_options *options)
 {
-  if (options->append)
-    return OUTPUT_APPEND;
-  return options->format == FORMAT_PROMETHEUS ? OUTPUT_LATEST : OUTPUT_NEW;
+  return options->append ? OUTPUT_APPEND : options->format->mode;
 }
 
 struct reporting *
@@ -95,13 +93,13 @@ reporting_free (struct reporting *reporting)
 static void
 use_text (struct reporting *reporting)
 {
-  if (reporting->format != FORMAT_TEXT)
+  const struct report_format *text = &report_formats[0];
+
+  if (reporting->format != text)
     reporting->error ("statsformat=%s: in the background it needs "
                       "statsfile=FILE; the report will be text in the "
-                      "system log",
-                      reporting->format == FORMAT_JSON
-                      ? "json" : "prometheus");
-  reporting->format = FORMAT_TEXT;
+                      "system log", reporting->format->name);
+  reporting->format = text;
 }
 
 void
@@ -154,48 +152,18 @@ take_interval (struct reporting *reporting)
   snapshot_copy (&reporting->before, &reporting->now);
 }
 
-static void
-write_interval (struct reporting *reporting, FILE *fp)
-{
-  switch (reporting->format) {
-  case FORMAT_TEXT:
-    text_write_row (fp, &reporting->interval, &reporting->now,
-                    reporting->rows++, reporting->options->append);
-    break;
-  case FORMAT_JSON:
-    json_write (fp, &reporting->now, &reporting->interval);
-    break;
-  case FORMAT_PROMETHEUS:
-    prometheus_write (fp, &reporting->now);
-    break;
-  }
-}
-
-static void
-write_final (struct reporting *reporting, FILE *fp)
-{
-  switch (reporting->format) {
-  case FORMAT_TEXT:
-    if (reporting->rows)
-      fputc ('\n', fp);
-    text_write (fp, &reporting->now, reporting->options->append);
-    break;
-  case FORMAT_JSON:
-    json_write (fp, &reporting->now, NULL);
-    break;
-  case FORMAT_PROMETHEUS:
-    prometheus_write (fp, &reporting->now);
-    break;
-  }
-}
-
 /* Have a report written to memory, then out in one piece.  A plugin may
  * have set a locale with a decimal comma.
  */
 static void
-report (struct reporting *reporting,
-        void (*write) (struct reporting *reporting, FILE *fp), bool last)
+write_report (struct reporting *reporting, report_write_fn write, bool last)
 {
+  const struct report report = {
+    .now = &reporting->now,
+    .interval = &reporting->interval,
+    .intervals = reporting->intervals,
+    .headed = reporting->options->append,
+  };
   struct buffer buffer = { 0 };
   locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0);
   locale_t old_locale = uselocale (c_locale);
@@ -203,7 +171,7 @@ report (struct reporting *reporting,
   int r = -1;
 
   if (fp != NULL) {
-    write (reporting, fp);
+    write (fp, &report);
     r = buffer_close (fp);
   }
   uselocale (old_locale);
@@ -226,7 +194,8 @@ tick (void *vp)
   struct reporting *reporting = vp;
 
   take_interval (reporting);
-  report (reporting, write_interval, false);
+  write_report (reporting, reporting->format->write_interval, false);
+  reporting->intervals++;
 }
 
 /* A monitoring system sees no increase in a counter that it has not seen
@@ -235,7 +204,7 @@ tick (void *vp)
 static void
 report_start (struct reporting *reporting)
 {
-  if (reporting->format == FORMAT_PROMETHEUS)
+  if (reporting->format->mode == OUTPUT_LATEST)
     tick (reporting);
 }
 
@@ -293,9 +262,9 @@ reporting_finish (struct reporting *reporting)
   reporting->finished = true;
   stop_ticking (reporting);
   reporting->now.ended = true;
-  if (ticked && reporting->format != FORMAT_PROMETHEUS)
+  if (ticked && reporting->format->mode != OUTPUT_LATEST)
     tick (reporting);
   else
     take_snapshot (reporting);
-  report (reporting, write_final, true);
+  write_report (reporting, reporting->format->write_final, true);
 }

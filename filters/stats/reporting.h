@@ -19,14 +19,13 @@
 
 #include "output.h"
 #include "recorder.h"
-
-enum report_format { FORMAT_TEXT, FORMAT_JSON, FORMAT_PROMETHEUS };
+#include "report.h"
 
 /* The parameters, as the user gave them. */
 struct report_options {
   const char *file;             /* absolute, or NULL for standard error */
   bool append;
-  enum report_format format;
+  const struct report_format *format;
   uint64_t interval_ns;         /* 0: only at the end */
   uint64_t threshold;           /* thousandths of a percent */
   uint64_t block;               /* bytes, 0: off */

@@ -56,18 +56,18 @@ write_op (FILE *fp, const struct tally *tally, uint64_t ns)
 }
 
 void
-text_write_row (FILE *fp, const struct snapshot *interval,
-                const struct snapshot *now, unsigned row, bool headed)
+text_write_row (FILE *fp, const struct report *report)
 {
+  const struct snapshot *interval = report->interval;
   const struct recorder_totals *layer = interval->layers;
   char p99[NUM2STR_LEN];
 
-  if (row % ROWS_A_HEADER == 0) {
-    if (headed)
-      text_write_head (fp, now);
+  if (report->intervals % ROWS_A_HEADER == 0) {
+    if (report->headed)
+      text_write_head (fp, report->now);
     write_header (fp);
   }
-  fprintf (fp, "%8.2f", (double) now->elapsed_ns / NS_PER_S);
+  fprintf (fp, "%8.2f", (double) report->now->elapsed_ns / NS_PER_S);
   for (size_t i = 0; i < NR_ROW_OPS; i++)
     write_op (fp, &layer->ops[row_ops[i]].tally, interval->elapsed_ns);
   fprintf (fp, "%5.0f%6.1f%9s\n",

@@ -50,7 +50,8 @@ struct connection {
 
 static char *statsfile;
 static struct report_options options = {
-  .threshold = 95000, .nbdkit_version = NBDKIT_VERSION_STRING,
+  .format = report_formats, .threshold = 95000,
+  .nbdkit_version = NBDKIT_VERSION_STRING,
 };
 
 static unsigned loaded;         /* how many times we are in the stack */
@@ -105,18 +106,13 @@ config_file (const char *key, const char *value)
 static int
 config_format (const char *key, const char *value)
 {
-  static const char *const formats[] = {
-    [FORMAT_TEXT] = "text", [FORMAT_JSON] = "json",
-    [FORMAT_PROMETHEUS] = "prometheus",
-  };
+  char names[100];
 
-  for (size_t i = 0; i < sizeof formats / sizeof formats[0]; i++) {
-    if (strcmp (value, formats[i]) == 0) {
-      options.format = i;
-      return 0;
-    }
-  }
-  nbdkit_error ("%s=%s: must be text, json or prometheus", key, value);
+  options.format = report_format_find (value);
+  if (options.format)
+    return 0;
+  nbdkit_error ("%s=%s: must be %s", key, value,
+                report_format_names (names, sizeof names));
   return -1;
 }
 
@@ -213,9 +209,9 @@ static int
 stats_config_complete (nbdkit_next_config_complete *next,
                        nbdkit_backend *nxdata)
 {
-  if (options.format == FORMAT_PROMETHEUS && options.append) {
-    nbdkit_error ("statsappend: a file in the format prometheus holds one "
-                  "report only");
+  if (options.format->mode == OUTPUT_LATEST && options.append) {
+    nbdkit_error ("statsappend: a file in the format %s holds one report "
+                  "only", options.format->name);
     return -1;
   }
   return next (nxdata);

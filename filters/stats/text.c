@@ -192,12 +192,15 @@ write_diagnosis (FILE *fp, const struct snapshot *snapshot)
 }
 
 void
-text_write (FILE *fp, const struct snapshot *snapshot, bool headed)
+text_write (FILE *fp, const struct report *report)
 {
+  const struct snapshot *snapshot = report->now;
   const struct recorder_totals *layers = snapshot->layers;
   char elapsed[NUM2STR_LEN];
 
-  if (headed)
+  if (report->intervals)
+    fputc ('\n', fp);
+  if (report->headed)
     text_write_head (fp, snapshot);
   fprintf (fp, "elapsed time: %s\n",
            seconds2str (elapsed, (double) snapshot->elapsed_ns));
