@@ -63,14 +63,13 @@ def in_flight_rules:
 def depth_rules($kind):
   .total_ios as $ios | ([.depths[].requests] | sum) as $of_depths |
   rule("depths add up to total_ios";
-       if $kind == "final" then $of_depths == $ios
-       else $kind == "interval" or $of_depths <= $ios end),
+       $of_depths == $ios or $kind == "interval"),
   rule("depths follow one another";
        [.depths[] | .from, .to // infinite] | . == sort);
 
 # Requests and times are not taken at the very same moment, and some figures are
-# known of the whole run alone. So not all rules are for each kind: "interval",
-# "cumulative" or "final".
+# known of the whole run alone. So not all rules are for each kind: "interval" or
+# "final".
 def op_rules($name; $elapsed; $kind):
   rule("bw_bytes"; . as $op | .bw_bytes | rate($op.io_bytes; $elapsed)),
   rule("iops"; . as $op | .iops | rate($op.total_ios; $elapsed)),
@@ -88,10 +87,24 @@ def op_rules($name; $elapsed; $kind):
          .block_fit == null and .io_bytes == 0)
   else size_rules end;
 
+def all_ops: ["read", "write", "trim", "zero", "extents", "cache", "flush"];
+
+# An interval has what there is news of, and a final report everything.
+def news_rules($kind):
+  (.ops | keys_unsorted) as $ops |
+  rule("the operations are in order"; $ops == all_ops - (all_ops - $ops)),
+  rule("all seven are there"; $kind == "interval" or $ops == all_ops),
+  rule("an interval has operations with news";
+       $kind == "final" or
+       all(.ops[]; .total_ios + .failed.total + .fast_zero_refused.total +
+                   .busy_ns + .in_flight.now + .sequential_ios +
+                   (.returned.extents // 0) + ([.depths[].requests] | sum)
+                   > 0)),
+  rule("an interval has exports with news";
+       $kind == "final" or all(.exports[]; .opened + .failed > 0));
+
 def layer_rules($elapsed; $kind):
-  rule("all seven, in order";
-       [.ops | keys_unsorted[]] ==
-       ["read", "write", "trim", "zero", "extents", "cache", "flush"]),
+  news_rules($kind),
   rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
   .busy_ns as $busy | [.ops[].busy_ns] as $busy_of_ops |
   rule("no operation is longer busy"; $busy_of_ops | max |
@@ -110,4 +123,19 @@ def rules($kind):
   rule("active_ns is of the first"; .active_ns == .layers[0].active_ns),
   (.layers[] | "layer \(.layer): \(layer_rules($elapsed; $kind))");
 
-rules(.type), (.cumulative | select(.) | "cumulative: \(rules("cumulative"))")
+# Of an interval and what is cumulative in it.
+def cumulative_rules:
+  def ops: [.layers[] | .ops | keys_unsorted];
+  def amounts: [.elapsed_ns, (.layers[] | .busy_ns,
+                (.ops[] | .total_ios, .io_bytes, .busy_ns, .failed.total))];
+  rule("they have the same operations"; ops == (.cumulative | ops)),
+  rule("none has more in the interval";
+       [amounts, (.cumulative | amounts)] | transpose | all(.[0] <= .[1])),
+  (.cumulative |
+   rule("layers are numbered"; [.layers[].layer] ==
+                               [range(1; 1 + (.layers | length))]),
+   rule("busy_ns is of the first"; .busy_ns == .layers[0].busy_ns),
+   rule("active_ns is of the first"; .active_ns == .layers[0].active_ns));
+
+rules(.type),
+(select(.type == "interval") | "cumulative: \(cumulative_rules)")

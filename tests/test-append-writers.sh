@@ -65,9 +65,14 @@ for ((i = 0; i < servers_wanted; i++)); do
   [ "$(awk '$2 == "interval" { print $1 }' types)" -gt 3 ]
   jq -e -s --argjson bytes "$((100 * 1000 * (i + 1)))" '
     def figures:
-      [.elapsed_ns, (.layers[] | .busy_ns, .connections.opened,
-                     (.ops[] | .total_ios, .io_bytes, .busy_ns))];
+      { elapsed_ns, layers: [.layers[] | { busy_ns, opened: .connections.opened,
+                ops: (.ops | map_values({ total_ios, io_bytes, busy_ns })) }] } |
+      paths(numbers) as $path |
+      { key: ($path | join("/")), value: getpath($path) };
+    def added_up:
+      reduce .[] as $n ({}; .[$n.key] += $n.value) |
+      with_entries(select(.value > 0));
     .[-1].layers[0].ops.write.io_bytes == $bytes and
-    ([.[:-1][] | figures] | transpose | map(add)) == (.[-1] | figures)' own ||
+    ([.[:-1][] | figures] | added_up) == ([.[-1] | figures] | added_up)' own ||
     fail "the intervals of the process ${pids[i]} do not add up"
 done

@@ -320,7 +320,7 @@ test_head (void **state)
   expect_keys (report, "",
                " schema type filter_version nbdkit_version pid start_time"
                " time elapsed_ns active_ns busy_ns layers diagnosis");
-  expect_count (report, "/schema", 1);
+  expect_count (report, "/schema", 2);
   expect_text (report, "/type", "final");
   expect_text (report, "/filter_version", PACKAGE_VERSION);
   expect_text (report, "/nbdkit_version", "1.32.5");
@@ -731,19 +731,47 @@ test_two_layers (void **state)
   json_object_put (report);
 }
 
+/* What is cumulative has the values of a final report. */
+static void
+expect_part_of (struct json_object *part, struct json_object *whole)
+{
+  json_object_object_foreach (part, key, value) {
+    struct json_object *in_whole;
+
+    assert_true (json_object_object_get_ex (whole, key, &in_whole));
+    if (strcmp (key, "layers") == 0) {
+      assert_int_equal (json_object_array_length (value),
+                        json_object_array_length (in_whole));
+      for (size_t i = 0; i < json_object_array_length (value); i++)
+        expect_part_of (json_object_array_get_idx (value, i),
+                        json_object_array_get_idx (in_whole, i));
+    }
+    else if (strcmp (key, "ops") == 0 || strcmp (key, "write") == 0)
+      expect_part_of (value, in_whole);
+    else
+      assert_true (json_object_equal (value, in_whole));
+  }
+}
+
+/* An interval has what happened in it, and of that what there is so far. */
 static void
 test_interval (void **state)
 {
-  struct recorder_totals now = conversion ();
-  struct recorder_totals in_between = { .time.busy_ns = 5 * MS };
-  struct snapshot snapshot = snapshot_of (&now, 1);
-  struct snapshot interval = snapshot_of (&in_between, 1);
+  static struct recorder_totals now[2], in_between[2];
+  struct snapshot snapshot = snapshot_of (now, 2);
+  struct snapshot interval = snapshot_of (in_between, 2);
   struct json_object *report, *final;
 
   (void) state;
+  make_rich (&now[0]);
+  make_rich (&now[1]);
   interval.elapsed_ns = 100 * MS;
-  in_between.ops[OP_READ].tally = (struct tally) { .requests = 4,
-                                                   .bytes = 4000 };
+  in_between[0].time.busy_ns = 5 * MS;
+  in_between[0].ops[OP_WRITE].tally = (struct tally) { .requests = 4,
+                                                       .bytes = 4000 };
+  in_between[0].connections = now[0].connections;
+  in_between[0].connections.exports[0].opens = (struct opens) { 0 };
+  in_between[0].connections.exports[1].opens = (struct opens) { .failed = 1 };
   report = report_of (&snapshot, &interval);
   expect_keys (report, "",
                " schema type filter_version nbdkit_version pid start_time"
@@ -751,19 +779,46 @@ test_interval (void **state)
   expect_text (report, "/type", "interval");
   expect_count (report, "/elapsed_ns", 100 * MS);
   expect_count (report, "/busy_ns", 5 * MS);
-  expect_count (report, "/layers/0/ops/read/total_ios", 4);
-  expect_real (report, "/layers/0/ops/read/bw_bytes", 40000);
+  expect_keys (report, "/layers/0/ops", " write");
+  expect_count (report, "/layers/0/ops/write/total_ios", 4);
+  expect_real (report, "/layers/0/ops/write/bw_bytes", 40000);
+  expect_count (report, "/layers/0/exports/0/failed", 1);
+  assert_false (has (report, "/layers/0/exports/1"));
+  expect_json (report, "/layers/1/ops", "{}");
+  expect_json (report, "/layers/1/exports", "[]");
 
-  /* What is cumulative reads as a final report would. */
   expect_keys (report, "/cumulative",
-               " elapsed_ns active_ns busy_ns layers diagnosis");
+               " elapsed_ns active_ns busy_ns layers");
+  expect_keys (report, "/cumulative/layers/0",
+               " layer busy_ns active_ns ops");
+  expect_keys (report, "/cumulative/layers/0/ops", " write");
+  expect_keys (report, "/cumulative/layers/0/ops/write",
+               " total_ios io_bytes busy_ns failed");
+  expect_json (report, "/cumulative/layers/1/ops", "{}");
   final = report_of (&snapshot, NULL);
-  json_object_object_foreach (at (report, "/cumulative"), key, value) {
-    assert_true (json_object_equal (value,
-                                    json_object_object_get (final, key)));
-  }
+  expect_part_of (at (report, "/cumulative"), final);
   json_object_put (final);
   json_object_put (report);
+}
+
+/* Whatever there was before, where nothing happens little is told. */
+static void
+test_idle_interval (void **state)
+{
+  static struct recorder_totals now, nothing;
+  struct snapshot snapshot = snapshot_of (&now, 1);
+  struct snapshot interval = snapshot_of (&nothing, 1);
+  char *text;
+
+  (void) state;
+  make_rich (&now);
+  nothing.connections = now.connections;
+  for (unsigned i = 0; i < now.connections.nr_exports; i++)
+    nothing.connections.exports[i].opens = (struct opens) { 0 };
+  text = text_of (&snapshot, &interval);
+  assert_in_range (strlen (text), 500, 1000);
+  free (text);
+  json_object_put (report_of (&snapshot, &interval));
 }
 
 static void
@@ -899,6 +954,7 @@ main (void)
     cmocka_unit_test (test_flags),
     cmocka_unit_test (test_two_layers),
     cmocka_unit_test (test_interval),
+    cmocka_unit_test (test_idle_interval),
     cmocka_unit_test (test_export_names),
     cmocka_unit_test (test_diagnosis),
     cmocka_unit_test (test_no_memory),

@@ -211,11 +211,39 @@ assert_layer_equal (const struct recorder_totals *a,
   assert_int_equal (a->unrecorded, b->unrecorded);
 }
 
+/* An operation without news would add nothing.  Returns how many have
+ * none.
+ */
+static unsigned
+check_no_news (const struct recorder_totals *layer)
+{
+  static const struct tally no_tally;
+  static const struct depth_class no_depths[DEPTH_CLASSES];
+  unsigned without = 0;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (op_has_news (layer, op))
+      continue;
+    assert_memory_equal (&layer->ops[op].tally, &no_tally, sizeof no_tally);
+    assert_int_equal (failures_total (&layer->ops[op].failures).requests, 0);
+    assert_int_equal (failures_total (&layer->ops[op].failures).ns, 0);
+    assert_memory_equal (layer->time.depths[op], no_depths,
+                         sizeof no_depths);
+    assert_int_equal (layer->time.op_busy_ns[op], 0);
+    assert_int_equal (layer->time.sequential[op], 0);
+    assert_int_equal (layer->time.in_flight_ns[op], 0);
+    assert_int_equal (layer->time.in_flight[op], 0);
+    without++;
+  }
+  return without;
+}
+
 static void
 test_intervals_add_up (void **state)
 {
   static struct recorder_totals sum[NR_LAYERS];
   uint64_t elapsed_ns = 0;
+  unsigned without_news = 0;
 
   (void) state;
   memset (sum, 0, sizeof sum);
@@ -225,14 +253,53 @@ test_intervals_add_up (void **state)
     snapshot_subtract (&interval, &run, &before);
     snapshot_copy (&before, &run);
     elapsed_ns += interval.elapsed_ns;
-    for (unsigned i = 0; i < NR_LAYERS; i++)
+    for (unsigned i = 0; i < NR_LAYERS; i++) {
       add_layer (&sum[i], &interval.layers[i]);
+      without_news += check_no_news (&interval.layers[i]);
+    }
   }
   assert_int_equal (elapsed_ns, run.elapsed_ns);
+  assert_in_range (without_news, 4 * NR_LAYERS * NR_OPS,
+                   26 * NR_LAYERS * NR_OPS);
   for (unsigned i = 0; i < NR_LAYERS; i++) {
     assert_int_equal (run.layers[i].connections.nr_exports, 4);
     assert_layer_equal (&run.layers[i], &sum[i]);
   }
+}
+
+/* Each of what a request may leave in an interval by itself. */
+static void
+test_news (void **state)
+{
+  static struct recorder_totals layer;
+  struct op_totals *op = &layer.ops[OP_ZERO];
+  struct timeline_totals *time = &layer.time;
+  uint64_t *const counts[] = {
+    &op->tally.requests, &op->tally.extents.count,
+    &op->tally.fast_zero_refused.requests,
+    &op->failures.by_errno[MAX_FAILURES - 1].requests,
+    &time->op_busy_ns[OP_ZERO], &time->sequential[OP_ZERO],
+    &time->depths[OP_ZERO][DEPTH_CLASSES - 1].requests,
+  };
+  struct opens opens = { .longest_ns = 1 };
+
+  (void) state;
+  assert_false (op_has_news (&layer, OP_ZERO));
+  for (size_t i = 0; i < LENGTH (counts); i++) {
+    *counts[i] = 1;
+    assert_true (op_has_news (&layer, OP_ZERO));
+    assert_false (op_has_news (&layer, OP_ZERO - 1));
+    assert_false (op_has_news (&layer, OP_ZERO + 1));
+    *counts[i] = 0;
+  }
+  time->in_flight[OP_ZERO] = 1;
+  assert_true (op_has_news (&layer, OP_ZERO));
+
+  assert_false (opens_have_news (&opens));
+  opens.opened = 1;
+  assert_true (opens_have_news (&opens));
+  opens = (struct opens) { .failed = 1 };
+  assert_true (opens_have_news (&opens));
 }
 
 /* Bounds are within those of the run, and of its slowest requests none is
@@ -509,6 +576,7 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     TEST (test_intervals_add_up),
+    TEST (test_news),
     TEST (test_interval_extremes),
     TEST (test_interval_most),
     TEST (test_copy),

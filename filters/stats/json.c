@@ -19,7 +19,10 @@
 #include "report.h"
 
 /* Changes when a name goes or gets another meaning, not when one comes. */
-#define SCHEMA 1
+#define SCHEMA 2
+
+/* A final report has everything, an interval only what has news in it. */
+enum extent { EVERYTHING, NEWS };
 
 /* Connections. */
 
@@ -51,13 +54,18 @@ add_connections (struct json *json, const struct connections_totals *totals)
 }
 
 static void
-add_exports (struct json *json, const struct connections_totals *totals)
+add_exports (struct json *json, const struct connections_totals *totals,
+             enum extent extent)
 {
   JSON_ARRAY (json, "exports") {
     for (unsigned i = 0; i < totals->nr_exports; i++) {
+      const struct export_opens *export = &totals->exports[i];
+
+      if (extent == NEWS && !opens_have_news (&export->opens))
+        continue;
       JSON_OBJECT (json, NULL) {
-        json_string (json, "name", totals->exports[i].name);
-        add_opens (json, &totals->exports[i].opens);
+        json_string (json, "name", export->name);
+        add_opens (json, &export->opens);
       }
     }
   }
@@ -66,27 +74,36 @@ add_exports (struct json *json, const struct connections_totals *totals)
 /* Layers. */
 
 static void
-add_layer (struct json *json, size_t i, const struct snapshot *snapshot)
+add_layer_times (struct json *json, size_t i,
+                 const struct recorder_totals *totals)
 {
-  const struct recorder_totals *totals = &snapshot->layers[i];
-
   json_count (json, "layer", i + 1);
   json_count (json, "busy_ns", totals->time.busy_ns);
   json_count (json, "active_ns", layer_active_ns (totals));
+}
+
+static void
+add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
+           enum extent extent)
+{
+  const struct recorder_totals *totals = &snapshot->layers[i];
+
+  add_layer_times (json, i, totals);
   json_in_flight (json, layer_mean_in_flight (totals), totals->time.busy_ns,
                   totals->time.most_in_flight, layer_in_flight (totals));
   add_connections (json, &totals->connections);
-  add_exports (json, &totals->connections);
+  add_exports (json, &totals->connections, extent);
   JSON_OBJECT (json, "ops") {
-    for (unsigned op = 0; op < NR_OPS; op++)
-      json_op (json, totals, op, snapshot);
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      if (extent == EVERYTHING || op_has_news (totals, op))
+        json_op (json, totals, op, snapshot);
+    }
   }
   json_count (json, "unrecorded", totals->unrecorded);
 }
 
-/* All that is measured. */
 static void
-add_figures (struct json *json, const struct snapshot *snapshot)
+add_times (struct json *json, const struct snapshot *snapshot)
 {
   const struct recorder_totals *first = snapshot->layers;
   const bool any = snapshot->nr_layers > 0;
@@ -94,10 +111,45 @@ add_figures (struct json *json, const struct snapshot *snapshot)
   json_count (json, "elapsed_ns", snapshot->elapsed_ns);
   json_count (json, "active_ns", any ? layer_active_ns (first) : 0);
   json_count (json, "busy_ns", any ? first->time.busy_ns : 0);
+}
+
+static void
+add_figures (struct json *json, const struct snapshot *snapshot,
+             enum extent extent)
+{
+  add_times (json, snapshot);
   JSON_ARRAY (json, "layers") {
     for (size_t i = 0; i < snapshot->nr_layers; i++) {
       JSON_OBJECT (json, NULL)
-        add_layer (json, i, snapshot);
+        add_layer (json, i, snapshot, extent);
+    }
+  }
+}
+
+/* All since the start, in an interval: how much it is. */
+
+static void
+add_layer_totals (struct json *json, size_t i, const struct report *report)
+{
+  const struct recorder_totals *totals = &report->now->layers[i];
+
+  add_layer_times (json, i, totals);
+  JSON_OBJECT (json, "ops") {
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      if (op_has_news (&report->interval->layers[i], op))
+        json_op_totals (json, totals, op);
+    }
+  }
+}
+
+static void
+add_cumulative (struct json *json, const struct report *report)
+{
+  add_times (json, report->now);
+  JSON_ARRAY (json, "layers") {
+    for (size_t i = 0; i < report->now->nr_layers; i++) {
+      JSON_OBJECT (json, NULL)
+        add_layer_totals (json, i, report);
     }
   }
 }
@@ -166,16 +218,6 @@ add_head (struct json *json, const struct snapshot *snapshot,
   add_time (json, "time", &snapshot->time);
 }
 
-/* The diagnosis is always of the whole run so far, and stands beside the
- * figures that it was made from: few requests of one interval prove little.
- */
-static void
-add_whole_run (struct json *json, const struct snapshot *snapshot)
-{
-  add_figures (json, snapshot);
-  add_diagnosis (json, snapshot);
-}
-
 void
 json_write_interval (FILE *fp, const struct report *report)
 {
@@ -183,9 +225,9 @@ json_write_interval (FILE *fp, const struct report *report)
 
   JSON_OBJECT (json, NULL) {
     add_head (json, report->now, "interval");
-    add_figures (json, report->interval);
+    add_figures (json, report->interval, NEWS);
     JSON_OBJECT (json, "cumulative")
-      add_whole_run (json, report->now);
+      add_cumulative (json, report);
   }
   fputc ('\n', fp);
 }
@@ -197,7 +239,8 @@ json_write (FILE *fp, const struct report *report)
 
   JSON_OBJECT (json, NULL) {
     add_head (json, report->now, "final");
-    add_whole_run (json, report->now);
+    add_figures (json, report->now, EVERYTHING);
+    add_diagnosis (json, report->now);
   }
   fputc ('\n', fp);
 }

@@ -298,12 +298,17 @@ add_returned (struct json *json, const struct tally *tally)
 }
 
 static void
-add_amounts (struct json *json, const struct tally *tally,
-             uint64_t busy_ns, uint64_t elapsed_ns)
+add_amounts (struct json *json, const struct tally *tally, uint64_t busy_ns)
 {
   json_count (json, "total_ios", tally->requests);
   json_count (json, "io_bytes", tally->bytes);
   json_count (json, "busy_ns", busy_ns);
+}
+
+static void
+add_rates (struct json *json, const struct tally *tally, uint64_t busy_ns,
+           uint64_t elapsed_ns)
+{
   json_rate (json, "bw_bytes", tally->bytes, elapsed_ns);
   json_rate (json, "busy_bw_bytes", tally->bytes, busy_ns);
   json_rate (json, "iops", tally->requests, elapsed_ns);
@@ -317,8 +322,9 @@ add_op (struct json *json, const struct recorder_totals *layer, enum op op,
   const struct timeline_totals *time = &layer->time;
   const bool has_sizes = op_kind (op) != KIND_NONE;
 
-  add_amounts (json, &totals->tally, time->op_busy_ns[op],
-               snapshot->elapsed_ns);
+  add_amounts (json, &totals->tally, time->op_busy_ns[op]);
+  add_rates (json, &totals->tally, time->op_busy_ns[op],
+             snapshot->elapsed_ns);
   add_failures (json, &totals->failures);
   add_latency (json, totals);
   json_in_flight (json, op_mean_in_flight (layer, op), time->op_busy_ns[op],
@@ -344,4 +350,14 @@ json_op (struct json *json, const struct recorder_totals *layer, enum op op,
 {
   JSON_OBJECT (json, op_name (op))
     add_op (json, layer, op, snapshot);
+}
+
+void
+json_op_totals (struct json *json, const struct recorder_totals *layer,
+                enum op op)
+{
+  JSON_OBJECT (json, op_name (op)) {
+    add_amounts (json, &layer->ops[op].tally, layer->time.op_busy_ns[op]);
+    add_failures (json, &layer->ops[op].failures);
+  }
 }

@@ -16,6 +16,10 @@
 extern void json_op (struct json *json, const struct recorder_totals *layer,
                      enum op op, const struct snapshot *snapshot);
 
+/* Add one with what there is of it in all so far. */
+extern void json_op_totals (struct json *json,
+                            const struct recorder_totals *layer, enum op op);
+
 /* For all figures that may not have been measured: a mean of n numbers,
  * null where n is 0, and n in ns nanoseconds as n a second, null where no
  * time passed.

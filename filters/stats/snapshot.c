@@ -128,6 +128,38 @@ snapshot_subtract (struct snapshot *interval, const struct snapshot *now,
   }
 }
 
+static bool
+depths_have_news (const struct depth_class depths[DEPTH_CLASSES])
+{
+  for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
+    if (depths[i].requests)
+      return true;
+  }
+  return false;
+}
+
+/* What a request counts need not be of one moment: its time may be in the
+ * interval before, and its place in the order of time in the one after.
+ */
+bool
+op_has_news (const struct recorder_totals *interval, enum op op)
+{
+  const struct op_totals *totals = &interval->ops[op];
+  const struct timeline_totals *time = &interval->time;
+
+  return totals->tally.requests || totals->tally.extents.count
+    || totals->tally.fast_zero_refused.requests
+    || failures_total (&totals->failures).requests
+    || time->op_busy_ns[op] || time->in_flight[op] || time->sequential[op]
+    || depths_have_news (time->depths[op]);
+}
+
+bool
+opens_have_news (const struct opens *interval)
+{
+  return interval->opened || interval->failed;
+}
+
 uint64_t
 layer_bytes_moved (const struct recorder_totals *layer)
 {

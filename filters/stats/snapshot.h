@@ -56,6 +56,12 @@ extern void snapshot_subtract (struct snapshot *interval,
                                const struct snapshot *now,
                                const struct snapshot *before);
 
+/* Whether an interval has anything to tell of an operation, and of the
+ * connections to an export.  What is left out where it has not is 0.
+ */
+extern bool op_has_news (const struct recorder_totals *interval, enum op op);
+extern bool opens_have_news (const struct opens *interval);
+
 /* Data that travelled: bytes read and written. */
 extern uint64_t layer_bytes_moved (const struct recorder_totals *layer);
 
