@@ -33,4 +33,13 @@ clock_since (uint64_t begin, uint64_t end)
   return end > begin ? end - begin : 0;
 }
 
+/* A time of clock_now as system calls want it. */
+static inline struct timespec
+clock_timespec (uint64_t ns)
+{
+  return (struct timespec) {
+    .tv_sec = (time_t) (ns / NS_PER_S), .tv_nsec = (long) (ns % NS_PER_S),
+  };
+}
+
 #endif /* STATS_CLOCK_H */

@@ -26,6 +26,16 @@ connections_free (struct connections *connections)
   pthread_mutex_destroy (&connections->lock);
 }
 
+void
+connections_client (struct connections *connections)
+{
+  pthread_mutex_lock (&connections->lock);
+  connections->totals.clients++;
+  pthread_mutex_unlock (&connections->lock);
+}
+
+/* Which exports were opened. */
+
 static void
 count (struct opens *opens, uint64_t ns, bool failed)
 {
@@ -38,51 +48,183 @@ count (struct opens *opens, uint64_t ns, bool failed)
     opens->longest_ns = ns;
 }
 
-/* NULL where there is no room for one more name. */
 static struct opens *
 find_export (struct connections_totals *totals, const char *name)
 {
   struct export_opens *export = totals->exports;
   struct export_opens *end = export + totals->nr_exports;
 
-  for (; export < end; export++) {
-    if (strcmp (export->name, name) == 0)
-      return &export->opens;
-  }
-  if (totals->nr_exports == MAX_EXPORTS
-      || (export->name = strdup (name)) == NULL)
+  while (export < end && strcmp (export->name, name) != 0)
+    export++;
+  return export < end ? &export->opens : NULL;
+}
+
+/* The name is the list's from now on. */
+static struct opens *
+add_export (struct connections_totals *totals, struct connection *connection)
+{
+  struct export_opens *export = &totals->exports[totals->nr_exports];
+
+  if (totals->nr_exports == MAX_EXPORTS)
     return NULL;
   totals->nr_exports++;
+  *export = (struct export_opens) {
+    .name = connection->name, .cut = connection->cut,
+  };
+  connection->name = NULL;
   return &export->opens;
 }
 
-void
-connections_opened (struct connections *connections, const char *name,
-                    uint64_t ns, bool failed)
+/* It was opened, or it failed: count it.  The caller has the lock. */
+static void
+decide (struct connection *connection, bool failed)
 {
-  struct connections_totals *totals = &connections->totals;
+  struct connections_totals *totals = &connection->connections->totals;
   struct opens *opens;
 
+  if (connection->decided)
+    return;
+  connection->decided = true;
+  *connection->link = connection->next;
+  if (connection->next)
+    connection->next->link = connection->link;
+  opens = find_export (totals, connection->name);
+  if (opens == NULL && !failed)
+    opens = add_export (totals, connection);
+  if (opens == NULL)
+    opens = &totals->other_exports;
+  count (opens, connection->opening_ns, failed);
+  count (&totals->all, connection->opening_ns, failed);
+  free (connection->name);
+  connection->name = NULL;
+}
+
+/* Whether it was opened is known when nothing more is asked.  Nobody says
+ * so, but who reads need not wait for it.
+ */
+static void
+decide_all (struct connections *connections)
+{
+  struct connection *connection, *next;
+
+  for (connection = connections->undecided; connection; connection = next) {
+    next = connection->next;
+    if (connection->answered)
+      decide (connection, false);
+  }
+}
+
+/* One connection. */
+
+struct connection *
+connection_new (struct connections *connections, const char *name)
+{
+  struct connection *connection = calloc (1, sizeof *connection);
+
+  if (connection == NULL)
+    return NULL;
+  connection->name = strndup (name, MAX_EXPORT_NAME);
+  if (connection->name == NULL) {
+    free (connection);
+    return NULL;
+  }
+  connection->cut = strlen (name) > MAX_EXPORT_NAME;
+  connection->connections = connections;
+  atomic_init (&connection->references, 1);
+
   pthread_mutex_lock (&connections->lock);
-  count (&totals->all, ns, failed);
-  opens = find_export (totals, name);
-  if (opens)
-    count (opens, ns, failed);
-  if (!failed)
-    totals->now++;
+  connection->next = connections->undecided;
+  connection->link = &connections->undecided;
+  if (connection->next)
+    connection->next->link = &connection->next;
+  connections->undecided = connection;
+  pthread_mutex_unlock (&connections->lock);
+  return connection;
+}
+
+void
+connection_asked (struct connection *connection, uint64_t ns, bool failed)
+{
+  struct connections *connections = connection->connections;
+
+  pthread_mutex_lock (&connections->lock);
+  if (!connection->decided) {
+    connection->opening_ns += ns;
+    if (failed)
+      decide (connection, true);
+  }
+  pthread_mutex_unlock (&connections->lock);
+}
+
+void
+connection_answered (struct connection *connection)
+{
+  struct connections *connections = connection->connections;
+
+  pthread_mutex_lock (&connections->lock);
+  connection->answered = true;
+  pthread_mutex_unlock (&connections->lock);
+}
+
+void
+connection_opened (struct connection *connection)
+{
+  struct connections_totals *totals = &connection->connections->totals;
+
+  pthread_mutex_lock (&connection->connections->lock);
+  totals->now++;
   if (totals->now > totals->most)
     totals->most = totals->now;
   if (totals->now > totals->recent_most)
     totals->recent_most = totals->now;
-  pthread_mutex_unlock (&connections->lock);
+  pthread_mutex_unlock (&connection->connections->lock);
 }
 
 void
-connections_closed (struct connections *connections)
+connection_closed (struct connection *connection)
 {
+  struct connections *connections = connection->connections;
+
   pthread_mutex_lock (&connections->lock);
+  decide (connection, false);
   connections->totals.now--;
   pthread_mutex_unlock (&connections->lock);
+  connection_release (connection);
+}
+
+void
+connection_keep (struct connection *connection)
+{
+  atomic_fetch_add (&connection->references, 1);
+}
+
+void
+connection_release (struct connection *connection)
+{
+  if (atomic_fetch_sub (&connection->references, 1) > 1)
+    return;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (connection->streams[op])
+      atomic_fetch_sub (&connection->connections->stream_bytes,
+                        sizeof *connection->streams[op]);
+    free (connection->streams[op]);
+  }
+  free (connection->name);
+  free (connection);
+}
+
+struct sequence *
+connection_stream (struct connection *connection, enum op op)
+{
+  _Atomic size_t *bytes = &connection->connections->stream_bytes;
+  struct sequence **stream = &connection->streams[op];
+
+  if (*stream || atomic_load (bytes) + sizeof **stream > MAX_STREAM_BYTES)
+    return *stream;
+  *stream = calloc (1, sizeof **stream);
+  if (*stream)
+    atomic_fetch_add (bytes, sizeof **stream);
+  return *stream;
 }
 
 void
@@ -90,6 +232,7 @@ connections_read (struct connections *connections,
                   struct connections_totals *totals)
 {
   pthread_mutex_lock (&connections->lock);
+  decide_all (connections);
   *totals = connections->totals;
   connections->totals.recent_most = totals->now;
   pthread_mutex_unlock (&connections->lock);

@@ -4,19 +4,27 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* Connections: how many, how many at once, and how long the layers below
- * took to open one.  Opening can take seconds, as with VDDK or SSH, which
- * no request's latency shows.
+/* Connections, and how they are opened.
+ *
+ * A client that connects may open several exports one after the other,
+ * since asking about one opens it, too.  Opening is all that nbdkit asks of
+ * the layers below before the first request: to open, to prepare, the size
+ * and what they can do.  It can take seconds, as with VDDK or SSH, which no
+ * request's latency shows, and it fails where any of that fails.
  */
 
 #ifndef STATS_CONNECTIONS_H
 #define STATS_CONNECTIONS_H
 
 #include <pthread.h>
+#include <stdatomic.h>
 #include <stdbool.h>
 #include <stdint.h>
 
-/* Those that were asked for with one export name, or altogether. */
+#include "ops.h"
+#include "sequence.h"
+
+/* Openings for one export name, or altogether. */
 struct opens {
   uint64_t opened;
   uint64_t failed;
@@ -26,40 +34,91 @@ struct opens {
 
 struct export_opens {
   char *name;
+  bool cut;                     /* it was longer */
   struct opens opens;
 };
 
-/* Clients choose the names, so there is a limit; connections beyond it
- * are in the sum alone.
+/* Clients choose the names, so there are limits.  A name has a place of
+ * its own from its first opening that went well, while there are any.
  */
 #define MAX_EXPORTS 64
+#define MAX_EXPORT_NAME 255     /* bytes */
 
 struct connections_totals {
+  uint64_t clients;             /* that connected */
   struct opens all;
   uint64_t now, most;           /* open at this moment, and at most at once */
   uint64_t recent_most;         /* since the last connections_read */
   unsigned nr_exports;
   struct export_opens exports[MAX_EXPORTS]; /* names live with connections */
+  struct opens other_exports;   /* the rest of all */
+};
+
+/* What the streams of all connections may take.  Requests for which there is
+ * no more room are not looked at: thousands of connections at once.
+ */
+#define MAX_STREAM_BYTES ((size_t) 3 << 20)
+
+/* What nbdkit calls a handle: an export that a client has opened. */
+struct connection {
+  struct connections *connections;
+  _Atomic unsigned references;  /* its handle's, and one of each ring */
+  struct sequence *streams[NR_OPS]; /* for whoever settles; NULL: none yet */
+
+  /* Until it is decided whether it was opened, under the lock: */
+  struct connection *next, **link;
+  bool decided;
+  bool answered;                /* it was asked for its size */
+  uint64_t opening_ns;
+  char *name;
+  bool cut;
 };
 
 struct connections {
   pthread_mutex_t lock;         /* protects the rest */
   struct connections_totals totals;
+  struct connection *undecided;
+  _Atomic size_t stream_bytes;  /* of all streams; without the lock */
 };
 
 extern void connections_init (struct connections *connections);
 extern void connections_free (struct connections *connections);
 
-/* A connection was opened, or failed to, for the export of that name, in
- * ns nanoseconds; one that was opened is closed.  Any thread.
- */
-extern void connections_opened (struct connections *connections,
-                                const char *name, uint64_t ns, bool failed);
-extern void connections_closed (struct connections *connections);
+/* The rest may be called by any thread. */
 
-/* Copy all figures as they are now, and forget the recent most.  Any
- * thread.
+/* A client connects. */
+extern void connections_client (struct connections *connections);
+
+/* An export of that name will be opened.  Returns NULL and sets errno where
+ * there is no memory.
  */
+extern struct connection *connection_new (struct connections *connections,
+                                          const char *name);
+
+/* Something that belongs to opening was done in ns nanoseconds; if it
+ * failed, so did opening.  opened: the export is open from now on.
+ */
+extern void connection_asked (struct connection *connection, uint64_t ns,
+                              bool failed);
+extern void connection_opened (struct connection *connection);
+
+/* It was asked for its size, so it is open if nothing else fails. */
+extern void connection_answered (struct connection *connection);
+
+/* It is closed. */
+extern void connection_closed (struct connection *connection);
+
+/* Keep it, also after it is closed; or no longer: the last one frees it. */
+extern void connection_keep (struct connection *connection);
+extern void connection_release (struct connection *connection);
+
+/* For whoever settles: the stream of the connection's requests of this
+ * operation, or NULL where there is no room for it.
+ */
+extern struct sequence *connection_stream (struct connection *connection,
+                                           enum op op);
+
+/* Copy all figures as they are now, and forget the recent most. */
 extern void connections_read (struct connections *connections,
                               struct connections_totals *totals);
 

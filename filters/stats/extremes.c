@@ -11,13 +11,6 @@
 
 #include "extremes.h"
 
-/* Members of live extremes are read by others meanwhile; see tally_count. */
-static void
-set (uint64_t *member, uint64_t value)
-{
-  __atomic_store_n (member, value, __ATOMIC_RELEASE);
-}
-
 static unsigned __int128
 squares (const struct extremes *extremes)
 {
@@ -28,8 +21,8 @@ squares (const struct extremes *extremes)
 static void
 set_squares (struct extremes *extremes, unsigned __int128 value)
 {
-  set (&extremes->squares_low, (uint64_t) value);
-  set (&extremes->squares_high, (uint64_t) (value >> 64));
+  extremes->squares_low = (uint64_t) value;
+  extremes->squares_high = (uint64_t) (value >> 64);
 }
 
 /* Put a request into its place among the slowest, if it has one. */
@@ -42,31 +35,24 @@ insert_slow (struct slow_request slowest[NR_SLOWEST],
   if (request->latency_ns <= place->latency_ns)
     return;
   for (; place > slowest && place[-1].latency_ns < request->latency_ns;
-       place--) {
-    set (&place->latency_ns, place[-1].latency_ns);
-    set (&place->begin, place[-1].begin);
-    set (&place->offset, place[-1].offset);
-    set (&place->count, place[-1].count);
-  }
-  set (&place->latency_ns, request->latency_ns);
-  set (&place->begin, request->begin);
-  set (&place->offset, request->offset);
-  set (&place->count, request->count);
+       place--)
+    *place = place[-1];
+  *place = *request;
 }
 
 void
-extremes_request (struct extremes *extremes, const struct request *request,
-                  uint64_t ns, uint64_t earlier)
+extremes_record (struct extremes *extremes, const struct record *record,
+                 uint64_t ns, uint64_t earlier)
 {
   if (earlier == 0 || ns < extremes->min_ns)
-    set (&extremes->min_ns, ns);
+    extremes->min_ns = ns;
   if (ns > extremes->max_ns)
-    set (&extremes->max_ns, ns);
+    extremes->max_ns = ns;
   set_squares (extremes, squares (extremes) + (unsigned __int128) ns * ns);
   if (ns > extremes->slowest[NR_SLOWEST - 1].latency_ns)
     insert_slow (extremes->slowest, &(struct slow_request) {
-      .latency_ns = ns, .begin = request->begin,
-      .offset = request->offset, .count = request->count,
+      .latency_ns = ns, .begin = record->begin,
+      .offset = record->offset, .count = record->count,
     });
 }
 

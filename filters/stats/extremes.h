@@ -31,14 +31,14 @@ struct extremes {
   struct slow_request slowest[NR_SLOWEST]; /* the slowest first */
 };
 
-/* Record a request that succeeded into live extremes; earlier is how many
- * there were before it.  Only the owner.
+/* Take in a request that succeeded; earlier is how many there were before
+ * it.
  */
-extern void extremes_request (struct extremes *extremes,
-                              const struct request *request,
-                              uint64_t latency_ns, uint64_t earlier);
+extern void extremes_record (struct extremes *extremes,
+                             const struct record *record,
+                             uint64_t latency_ns, uint64_t earlier);
 
-/* sum += part, neither live; with how many requests are behind each. */
+/* sum += part, with how many requests are behind each. */
 extern void extremes_add (struct extremes *sum, uint64_t sum_requests,
                           const struct extremes *part,
                           uint64_t part_requests);

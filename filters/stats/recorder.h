@@ -4,31 +4,27 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* The data path: a request begins and ends.
+/* The recorder of one layer: the data path on one side, on which a request
+ * begins and ends and leaves a record, and all that was counted of the
+ * records on the other.
  *
- * Each layer of the filter has one recorder.  Each thread that runs
- * requests has counters of its own in it, a shard, and only ever writes
- * there; a shard whose thread has gone is used again by the next.  After a
- * thread's first request of an operation there is no allocation, and no
- * system call but the clock, which the vDSO answers.
+ *   served by any thread                  by whoever settles
+ *   begin, end -> ring of the thread  ->  order of time -> counts
  */
 
 #ifndef STATS_RECORDER_H
 #define STATS_RECORDER_H
 
+#include <pthread.h>
 #include <stdint.h>
 
 #include "connections.h"
 #include "extremes.h"
 #include "ops.h"
-#include "request.h"
+#include "ring.h"
+#include "settler.h"
 #include "tally.h"
 #include "timeline.h"
-
-/* What came back from an extents request, in extents and bytes. */
-struct extents_returned {
-  uint64_t count, data, hole, zero;
-};
 
 /* All counters of one operation. */
 struct op_totals {
@@ -45,58 +41,126 @@ struct recorder_totals {
   uint64_t unrecorded;          /* requests for which there was no memory */
 };
 
+struct recorder {
+  struct settler *settler;
+  pthread_key_t key;            /* a thread's ring */
+  _Atomic uint64_t unrecorded;
+  struct connections connections;
+
+  /* For whoever settles: */
+  uint64_t block;
+  struct timeline timeline;
+  struct op_totals ops[NR_OPS];
+};
+
 /* block is the block size that requests are held against, or 0.  Returns
  * NULL and sets errno when there is no memory or no thread key.
  */
-extern struct recorder *recorder_new (uint64_t block);
+extern struct recorder *recorder_new (struct settler *settler,
+                                      uint64_t block);
 
-/* The layer's connections, for whoever opens and closes them. */
-extern struct connections *recorder_connections (struct recorder *recorder);
-
-/* No thread may be in recorder_begin or later.  Where a request was begun
- * and has not ended, its thread may yet come back: nothing is freed.
- */
+/* The settler was freed before, so that no thread is in here. */
 extern void recorder_free (struct recorder *recorder);
 
-/* Begin a request, which the calling thread then hands to the next layer.
- * A thread has one request at a time in a recorder.  Never fails: a
- * request for which there is no memory is only numbered.
- */
-extern void recorder_begin (struct recorder *recorder,
-                            struct request *request);
+/* The calling thread will send nothing more to this recorder. */
+extern void recorder_leave (struct recorder *recorder);
 
-/* The request is back; error is 0 where it succeeded and its errno where
- * it failed.  Same thread as the begin.
- */
-extern void recorder_end (struct request *request, int error);
+/* What a request is. */
+struct request {
+  unsigned kind;                /* enum op, or KIND_OPENING */
+  uint32_t count;               /* bytes */
+  uint64_t offset;
+  uint32_t flags;               /* bit 1 << enum request_flag */
+  uint32_t zero_bytes;          /* of written data that was looked through */
+};
 
-/* After recorder_end of an extents request that succeeded: what came
- * back.  Apart, so that looking through the extents is not in the latency.
+/* The slow part of recorder_begin, not for others: a ring for the thread,
+ * that of the connection.
  */
-extern void recorder_extents (struct request *request,
-                              const struct extents_returned *returned);
+extern struct ring *recorder_find_ring (struct recorder *recorder,
+                                        struct connection *connection,
+                                        unsigned kind);
 
-/* Settle all requests that ended, so that their connection's streams are
- * no longer needed.  Any thread; no request of theirs may be in flight.
- */
-extern void recorder_settle (struct recorder *recorder);
+/* The slow part of recorder_end: the thread's ring is full. */
+extern void recorder_change_ring (struct ring *ring);
 
-/* Sum up all counters as of now.  Any thread, at any time; it does not
- * stop the requests.  Each operation's counters of one thread are read as
- * they stood between two requests.
+/* A request begins, which the calling thread then hands to the next layer:
+ * it waits, or works, before that and not after.  connection is NULL for
+ * what belongs to none.  A thread has one request at a time in a recorder.
+ * Returns the thread's ring, or NULL where there is no memory: then the
+ * request is only numbered.
  */
-extern void recorder_read (struct recorder *recorder, uint64_t now,
+static inline struct ring *
+recorder_begin (struct recorder *recorder, struct connection *connection,
+                const struct request *request)
+{
+  struct ring *ring = pthread_getspecific (recorder->key);
+  struct record *record;
+
+  if (ring == NULL
+      || (ring->connection != connection && request->kind < NR_OPS)) {
+    ring = recorder_find_ring (recorder, connection, request->kind);
+    if (ring == NULL)
+      return NULL;
+  }
+  record = ring_record (ring);
+  record->kind = (uint8_t) request->kind;
+  record->count = request->count;
+  record->offset = request->offset;
+  record->flags = (uint8_t) request->flags;
+  record->zero_bytes = request->zero_bytes;
+
+  ring_mark_beginning (ring);
+  record->begin = clock_now ();
+  if (clock_since (ring->last_end, record->begin) >= SETTLER_LEASE_NS / 2) {
+    settler_list (recorder->settler, ring);
+    record->begin = clock_now ();
+  }
+  ring_mark_in_flight (ring, record);
+  return ring;
+}
+
+/* The request is back, at this moment.  The same thread; ring is not NULL. */
+static inline void
+recorder_stop (struct ring *ring)
+{
+  ring_mark_ending (ring);
+  ring_record (ring)->end = clock_now ();
+}
+
+/* After recorder_stop: error is 0 where it succeeded and its errno where it
+ * failed.  What extents asked for stands in ring_record.  Returns how long
+ * it took, in ns.
+ */
+static inline uint64_t
+recorder_end (struct ring *ring, int error)
+{
+  struct record *record = ring_record (ring);
+  const uint64_t ns = clock_since (record->begin, record->end);
+
+  record->failed = error != 0;
+  record->error = error > 0 && (unsigned) error < NR_ERRNOS
+    ? (uint8_t) error : 0;
+  if (ring_publish (ring)
+      && !settler_make_room (ring->recorder->settler, ring))
+    recorder_change_ring (ring);
+  return ns;
+}
+
+/* All counters, at the moment that settler_hold returned, before
+ * settler_release.
+ */
+extern void recorder_read (struct recorder *recorder, uint64_t moment,
                            struct recorder_totals *totals);
 
-/* The same in parts, for several recorders at one moment: hold all, read
- * the clock, take the times of all, release all, then take the counters.
- * While one is held its requests run on, but may soon have to wait.
+/* For the settler: count what happens next in the ring, as long as its
+ * ring_next is not beyond bound, and a number of begins and ends, *budget,
+ * which is taken down.  Returns ring_next of what is left.
  */
-extern void recorder_hold (struct recorder *recorder);
-extern void recorder_release (struct recorder *recorder);
-extern void recorder_take_times (struct recorder *recorder, uint64_t now,
-                                 struct recorder_totals *totals);
-extern void recorder_take_counters (struct recorder *recorder,
-                                    struct recorder_totals *totals);
+extern uint64_t recorder_tell (struct ring *ring, uint64_t bound,
+                               unsigned *budget);
+
+/* For the settler: no thread has this ring any more. */
+extern void recorder_forget_ring (struct ring *ring);
 
 #endif /* STATS_RECORDER_H */

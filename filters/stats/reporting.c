@@ -27,6 +27,7 @@ struct reporting {
   const struct report_format *format;
   bool finished;
 
+  struct settler *settler;
   struct recorder **recorders;  /* nearest the client last */
   size_t nr_recorders;          /* all layers have one after the fork */
   struct snapshot now;
@@ -103,11 +104,12 @@ use_text (struct reporting *reporting)
 }
 
 void
-reporting_start (struct reporting *reporting)
+reporting_start (struct reporting *reporting, struct settler *settler)
 {
   const struct report_options *options = reporting->options;
   struct snapshot *now = &reporting->now;
 
+  reporting->settler = settler;
   output_after_fork (reporting->output);
   if (output_is_syslog (reporting->output))
     use_text (reporting);
@@ -127,17 +129,11 @@ take_snapshot (struct reporting *reporting)
   struct snapshot *now = &reporting->now;
   struct recorder **recorders = reporting->recorders;
   const size_t nr = reporting->nr_recorders;
-  uint64_t moment;
+  const uint64_t moment = settler_hold (reporting->settler);
 
   for (size_t i = 0; i < nr; i++)
-    recorder_hold (recorders[i]);
-  moment = clock_now ();
-  for (size_t i = 0; i < nr; i++)
-    recorder_take_times (recorders[i], moment, &now->layers[nr - 1 - i]);
-  for (size_t i = 0; i < nr; i++)
-    recorder_release (recorders[i]);
-  for (size_t i = 0; i < nr; i++)
-    recorder_take_counters (recorders[i], &now->layers[nr - 1 - i]);
+    recorder_read (recorders[i], moment, &now->layers[nr - 1 - i]);
+  settler_release (reporting->settler);
   clock_gettime (CLOCK_REALTIME, &now->time);
   now->elapsed_ns = clock_since (now->start, moment);
 }

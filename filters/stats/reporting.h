@@ -20,6 +20,7 @@
 #include "output.h"
 #include "recorder.h"
 #include "report.h"
+#include "settler.h"
 
 /* The parameters, as the user gave them. */
 struct report_options {
@@ -49,8 +50,11 @@ extern void reporting_free (struct reporting *reporting);
  */
 extern int reporting_reserve_layer (struct reporting *reporting);
 
-/* The server has forked: elapsed time begins. */
-extern void reporting_start (struct reporting *reporting);
+/* The server has forked: elapsed time begins.  All recorders are of this
+ * settler.
+ */
+extern void reporting_start (struct reporting *reporting,
+                             struct settler *settler);
 
 /* One of the layers that there is room for, nearer the client than those
  * before.  The last one starts the interval reports.

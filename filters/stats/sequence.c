@@ -81,20 +81,27 @@ remember (struct sequence *sequence, uint64_t offset, uint32_t count,
   add_hash (sequence, place, offset + count);
 }
 
-unsigned
+static void
+found_one (struct sequence_found *found, uint32_t count)
+{
+  found->requests++;
+  found->small += count < SEQUENCE_SMALL;
+}
+
+struct sequence_found
 sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count)
 {
   const bool follows = one_ends_at (sequence, offset);
+  struct sequence_found found = { 0 };
   uint64_t end = offset + count;
-  unsigned found = 0;
   int i;
 
   if (follows) {
-    found++;
+    found_one (&found, count);
     while ((i = find_loose (sequence, end)) != -1) {
       sequence->loose &= ~(UINT32_C (1) << i);
       end = sequence->ends[i];
-      found++;
+      found_one (&found, sequence->counts[i]);
     }
   }
   remember (sequence, offset, count, follows);

@@ -52,11 +52,19 @@ struct sequence {
 
 _Static_assert (SEQUENCE_WINDOW == 32, "loose has a bit for each place");
 
-/* A request of count bytes at offset.  Returns how many requests this one
+/* What is called a small request, in bytes. */
+#define SEQUENCE_SMALL (16u << 10)
+
+struct sequence_found {
+  unsigned requests;
+  unsigned small;               /* of these, below SEQUENCE_SMALL */
+};
+
+/* A request of count bytes at offset.  Returns which requests this one
  * makes sequential: itself and those that came too early.  Not
  * thread-safe.
  */
-extern unsigned sequence_add (struct sequence *sequence, uint64_t offset,
-                              uint32_t count);
+extern struct sequence_found sequence_add (struct sequence *sequence,
+                                           uint64_t offset, uint32_t count);
 
 #endif /* STATS_SEQUENCE_H */

@@ -71,13 +71,18 @@ subtract_time (struct timeline_totals *interval,
     interval->op_busy_ns[op] -= before->op_busy_ns[op];
     interval->op_most_in_flight[op] = interval->op_recent_most[op];
     interval->sequential[op] -= before->sequential[op];
+    interval->small_sequential[op] -= before->small_sequential[op];
+    interval->overlapped[op] -= before->overlapped[op];
     interval->in_flight_ns[op] = clock_since (before->in_flight_ns[op],
                                               interval->in_flight_ns[op]);
     subtract_depths (interval->depths[op], before->depths[op]);
+    for (unsigned size = 0; size < SIZE_CLASSES; size++)
+      subtract_depths (interval->size_depths[op][size],
+                       before->size_depths[op][size]);
   }
-  /* The active time goes on where it ended before. */
-  if (before->first_begin)
-    interval->first_begin = before->last_end;
+  interval->open_busy_ns -= before->open_busy_ns;
+  interval->waiting_ns -= before->waiting_ns;
+  interval->first_begin = interval->recent_first;
 }
 
 static void
@@ -94,6 +99,8 @@ subtract_connections (struct connections_totals *interval,
                       const struct connections_totals *before)
 {
   subtract_opens (&interval->all, &before->all);
+  subtract_opens (&interval->other_exports, &before->other_exports);
+  interval->clients -= before->clients;
   interval->most = interval->recent_most;
   for (unsigned i = 0; i < before->nr_exports; i++)
     subtract_opens (&interval->exports[i].opens, &before->exports[i].opens);
@@ -251,7 +258,8 @@ op_percentile (const struct op_totals *op, unsigned thousandths)
 uint64_t
 layer_active_ns (const struct recorder_totals *layer)
 {
-  return clock_since (layer->time.first_begin, layer->time.last_end);
+  return layer->time.first_begin == 0 ? 0
+    : clock_since (layer->time.first_begin, layer->time.last_end);
 }
 
 double

@@ -42,10 +42,11 @@ struct layer {
   struct layer *next;           /* the next one farther from the client */
 };
 
-/* A client's connection, as one layer sees it: what nbdkit calls a handle. */
-struct connection {
-  struct layer *layer;
-  struct sequence streams[NR_OPS];
+/* An export that a client has opened, as one layer sees it. */
+struct handle {
+  struct recorder *recorder;
+  struct connection *connection;
+  struct ring *opening;         /* while the layers below are not prepared */
 };
 
 static char *statsfile;
@@ -56,6 +57,7 @@ static struct report_options options = {
 
 static unsigned loaded;         /* how many times we are in the stack */
 static struct reporting *reporting;
+static struct settler *settler;
 static struct layer *layers;    /* nearest the client first */
 static struct layer *spare;     /* made ready, and not yet in their place */
 
@@ -81,12 +83,26 @@ free_layers (struct layer *layer)
 }
 
 static void
+leave_layers (struct layer *layer)
+{
+  for (; layer; layer = layer->next)
+    recorder_leave (layer->recorder);
+}
+
+/* A thread that serves may end later than this, and then leaves its ring.
+ * Until then all that it needs stays; so does our code, which the linker
+ * has marked as never to be unloaded.
+ */
+static void
 stats_unload (void)
 {
   if (--loaded > 0)
     return;
-  free_layers (layers);
-  free_layers (spare);
+  leave_layers (layers);
+  if (settler == NULL || settler_free (settler)) {
+    free_layers (layers);
+    free_layers (spare);
+  }
   reporting_free (reporting);
   free (statsfile);
 }
@@ -254,7 +270,7 @@ make_layer (void)
   struct layer *layer = calloc (1, sizeof *layer);
 
   if (layer == NULL
-      || (layer->recorder = recorder_new (options.block)) == NULL) {
+      || (layer->recorder = recorder_new (settler, options.block)) == NULL) {
     nbdkit_error ("stats: %m");
     free (layer);
     return -1;
@@ -271,9 +287,26 @@ stats_get_ready (int thread_model)
   (void) thread_model;
   if (stats_debug_report)
     options.debug = nbdkit_debug;
-  if (reporting == NULL)
+  if (reporting == NULL) {
     reporting = reporting_new (&options, nbdkit_error);
-  return reporting ? make_layer () : -1;
+    settler = settler_new ();
+  }
+  if (reporting && settler == NULL)
+    nbdkit_error ("stats: %m");
+  return reporting && settler ? make_layer () : -1;
+}
+
+/* Elapsed time begins, and requests may come soon. */
+static void
+start (void)
+{
+  const int r = settler_start (settler);
+
+  if (r != 0)
+    nbdkit_error ("stats: cannot start a thread: %s: requests will be counted "
+                  "by the threads that serve them, and cost more",
+                  strerror (r));
+  reporting_start (reporting, settler);
 }
 
 /* Once for each place in the stack, the innermost first. */
@@ -283,7 +316,7 @@ stats_after_fork (nbdkit_backend *backend)
   struct layer *layer = spare;
 
   if (layers == NULL)
-    reporting_start (reporting);
+    start ();
   spare = layer->next;
   layer->backend = backend;
   layer->next = layers;
@@ -301,6 +334,7 @@ stats_cleanup (nbdkit_backend *backend)
 {
   (void) backend;
   reporting_finish (reporting);
+  settler_stop (settler);
 }
 
 static struct layer *
@@ -313,17 +347,108 @@ find_layer (nbdkit_backend *backend)
   return layer;
 }
 
-/* Open the layers below and count how that went. */
-static int
-open_below (struct layer *layer, nbdkit_next_open *next,
-            nbdkit_context *context, int readonly, const char *exportname)
-{
-  const uint64_t begin = clock_now ();
-  const int r = next (context, readonly, exportname);
+/* Opening: all that nbdkit asks before the first request.  The layers below
+ * may take their time for any of it, and fail, so all of it is work of
+ * theirs like a request.
+ */
 
-  connections_opened (recorder_connections (layer->recorder), exportname,
-                      clock_since (begin, clock_now ()), r == -1);
-  return r;
+static const struct request opening = { .kind = KIND_OPENING };
+
+/* It is over; ring is NULL where there was no memory. */
+static uint64_t
+end_opening (struct ring *ring, bool failed)
+{
+  if (ring == NULL)
+    return 0;
+  recorder_stop (ring);
+  return recorder_end (ring, failed ? EIO : 0);
+}
+
+/* Pass on what is asked of a connection, through call, and count it as part
+ * of its opening.  The value is that of call, and failed is made of that,
+ * which is r_.
+ */
+#define ASKED(call, failed)                                               \
+  ({                                                                      \
+    struct handle *handle_ = handle;                                      \
+    struct ring *ring_                                                    \
+      = recorder_begin (handle_->recorder, NULL, &opening);               \
+    const typeof (call) r_ = (call);                                      \
+    const uint64_t ns_ = end_opening (ring_, failed);                     \
+                                                                          \
+    connection_asked (handle_->connection, ns_, failed);                  \
+    r_;                                                                   \
+  })
+
+/* What is asked before there is a connection says nothing of where we are
+ * in the stack, but is passed on from place to place in one thread.
+ */
+static __thread struct layer *asking;
+
+#define ASKED_BEFORE(call, failed)                                        \
+  ({                                                                      \
+    struct layer *above_ = asking;                                        \
+    struct ring *ring_;                                                   \
+                                                                          \
+    asking = above_ ? above_->next : layers;                              \
+    ring_ = recorder_begin (asking->recorder, NULL, &opening);            \
+    const typeof (call) r_ = (call);                                      \
+    end_opening (ring_, failed);                                          \
+    asking = above_;                                                      \
+    r_;                                                                   \
+  })
+
+static int
+stats_preconnect (nbdkit_next_preconnect *next, nbdkit_backend *nxdata,
+                  int readonly)
+{
+  const struct layer *layer = asking ? asking->next : layers;
+
+  connections_client (&layer->recorder->connections);
+  return ASKED_BEFORE (next (nxdata, readonly), r_ == -1);
+}
+
+static int
+stats_list_exports (nbdkit_next_list_exports *next, nbdkit_backend *nxdata,
+                    int readonly, int is_tls, struct nbdkit_exports *exports)
+{
+  (void) is_tls;
+  return ASKED_BEFORE (next (nxdata, readonly, exports), r_ == -1);
+}
+
+static const char *
+stats_default_export (nbdkit_next_default_export *next,
+                      nbdkit_backend *nxdata, int readonly, int is_tls)
+{
+  (void) is_tls;
+  return ASKED_BEFORE (next (nxdata, readonly), r_ == NULL);
+}
+
+static struct handle *
+new_handle (struct layer *layer, const char *exportname)
+{
+  struct handle *handle = calloc (1, sizeof *handle);
+
+  if (handle == NULL)
+    return NULL;
+  handle->recorder = layer->recorder;
+  handle->connection
+    = connection_new (&layer->recorder->connections, exportname);
+  if (handle->connection == NULL) {
+    free (handle);
+    return NULL;
+  }
+  return handle;
+}
+
+/* What began with open has ended. */
+static void
+end_open (struct handle *handle, bool failed)
+{
+  const uint64_t ns = end_opening (handle->opening, failed);
+
+  handle->opening = NULL;
+  connection_asked (handle->connection, ns, failed);
 }
 
 static void *
@@ -331,31 +456,120 @@ stats_open (nbdkit_next_open *next, nbdkit_context *context,
             int readonly, const char *exportname, int is_tls)
 {
   struct layer *layer = find_layer (nbdkit_context_get_backend (context));
-  struct connection *connection = calloc (1, sizeof *connection);
+  struct handle *handle = layer ? new_handle (layer, exportname) : NULL;
 
   (void) is_tls;
-  if (layer == NULL || connection == NULL) {
+  if (handle == NULL) {
     nbdkit_error ("stats: cannot open: %s",
                   layer ? strerror (errno) : "unknown layer");
-    free (connection);
     return NULL;
   }
-  connection->layer = layer;
-  if (open_below (layer, next, context, readonly, exportname) == -1) {
-    free (connection);
+  handle->opening = recorder_begin (handle->recorder, NULL, &opening);
+  if (next (context, readonly, exportname) == -1) {
+    end_open (handle, true);
+    connection_release (handle->connection);
+    free (handle);
     return NULL;
   }
-  return connection;
+  connection_opened (handle->connection);
+  return handle;
+}
+
+/* The layers below have been prepared, between open and this. */
+static int
+stats_prepare (nbdkit_next *next, void *vp, int readonly)
+{
+  (void) next;
+  (void) readonly;
+  end_open (vp, false);
+  return 0;
 }
 
 static void
-stats_close (void *handle)
+stats_close (void *vp)
 {
-  struct connection *connection = handle;
+  struct handle *handle = vp;
 
-  recorder_settle (connection->layer->recorder);
-  connections_closed (recorder_connections (connection->layer->recorder));
-  free (connection);
+  if (handle->opening)          /* one of them could not be prepared */
+    end_open (handle, true);
+  connection_closed (handle->connection);
+  free (handle);
+}
+
+static int64_t
+stats_get_size (nbdkit_next *next, void *handle)
+{
+  const int64_t size = ASKED (next->get_size (next), r_ == -1);
+
+  connection_answered (((struct handle *) handle)->connection);
+  return size;
+}
+
+static const char *
+stats_export_description (nbdkit_next *next, void *handle)
+{
+  return ASKED (next->export_description (next), false);
+}
+
+#ifdef HAVE_STRUCT_NBDKIT_FILTER_BLOCK_SIZE
+static int
+stats_block_size (nbdkit_next *next, void *handle, uint32_t *minimum,
+                  uint32_t *preferred, uint32_t *maximum)
+{
+  return ASKED (next->block_size (next, minimum, preferred, maximum),
+                r_ == -1);
+}
+#endif
+
+/* What nbdkit may ask of a layer that takes no arguments. */
+#define FOR_EACH_QUESTION(X)                                              \
+  X (can_write)                                                           \
+  X (can_flush)                                                           \
+  X (is_rotational)                                                       \
+  X (can_trim)                                                            \
+  X (can_fast_zero)                                                       \
+  X (can_fua)                                                             \
+  X (can_multi_conn)
+
+#define QUESTION(question)                                                \
+  static int                                                              \
+  stats_##question (nbdkit_next *next, void *handle)                      \
+  {                                                                       \
+    return ASKED (next->question (next), r_ == -1);                       \
+  }
+
+FOR_EACH_QUESTION (QUESTION)
+
+/* What the layers below cannot do, nbdkit does for them by their pwrite or
+ * pread or out of its own head, in front of the first layer that says so.
+ * If we passed that word on, we would see the writes of nbdkit instead of
+ * the zero that the client asked for, and of its questions about extents
+ * nothing.  So we take such requests and hand them on, and it happens in
+ * front of the layer below.  The client is offered the same either way.
+ */
+
+static int
+stats_can_zero (nbdkit_next *next, void *handle)
+{
+  const int r = ASKED (next->can_zero (next), r_ == -1);
+
+  return r == NBDKIT_ZERO_EMULATE ? NBDKIT_ZERO_NATIVE : r;
+}
+
+static int
+stats_can_cache (nbdkit_next *next, void *handle)
+{
+  const int r = ASKED (next->can_cache (next), r_ == -1);
+
+  return r == NBDKIT_CACHE_EMULATE ? NBDKIT_CACHE_NATIVE : r;
+}
+
+static int
+stats_can_extents (nbdkit_next *next, void *handle)
+{
+  const int r = ASKED (next->can_extents (next), r_ == -1);
+
+  return r == 0 ? 1 : r;
 }
 
 /* The data operations. */
@@ -367,25 +581,48 @@ _Static_assert (NBDKIT_FLAG_MAY_TRIM == 1 << FLAG_MAY_TRIM
                 && NBDKIT_FLAG_FAST_ZERO == 1 << FLAG_FAST_ZERO,
                 "the recorder takes nbdkit's flags as they are");
 
+/* What came back; extents is NULL where nothing does. */
+static inline void
+sum_up_extents (struct record *record, const struct nbdkit_extents *extents)
+{
+  const size_t count = extents ? nbdkit_extents_count (extents) : 0;
+
+  record->nr_extents = (uint32_t) count;
+  record->data = record->hole = record->zero = 0;
+  for (size_t i = 0; i < count; i++) {
+    const struct nbdkit_extent extent = nbdkit_get_extent (extents, i);
+
+    if (extent.type & NBDKIT_EXTENT_HOLE)
+      record->hole += extent.length;
+    else if (extent.type & NBDKIT_EXTENT_ZERO)
+      record->zero += extent.length;
+    else
+      record->data += extent.length;
+  }
+}
+
 /* Pass a request on, through call, and record it: the only place that
  * does.  The value is that of call; neither it nor *err is changed.  It
  * uses the handle, flags and err of the callback it stands in.  zeros is
- * how many of the bytes are known to be zero.
+ * how many of the bytes are known to be zero, and returned the extents that
+ * come back, or NULL.
  */
-#define TIMED(request, request_op, request_count, request_offset, zeros,   \
-              call)                                                       \
+#define TIMED(op, request_count, request_offset, zeros, call, returned)   \
   ({                                                                      \
-    struct connection *connection_ = handle;                              \
-                                                                          \
-    (request)->op = (request_op);                                         \
-    (request)->count = (request_count);                                   \
-    (request)->offset = (request_offset);                                 \
-    (request)->flags = flags;                                             \
-    (request)->zero_bytes = (zeros);                                      \
-    (request)->streams = connection_->streams;                            \
-    recorder_begin (connection_->layer->recorder, request);               \
+    const struct handle *handle_ = handle;                                \
+    const struct request request_ = {                                     \
+      .kind = (op), .count = (request_count), .offset = (request_offset), \
+      .flags = flags, .zero_bytes = (zeros),                              \
+    };                                                                    \
+    struct ring *ring_ = recorder_begin (handle_->recorder,               \
+                                         handle_->connection, &request_); \
     const int r_ = (call);                                                \
-    recorder_end (request, r_ == -1 ? (*err ? *err : EIO) : 0);           \
+                                                                          \
+    if (ring_) {                                                          \
+      recorder_stop (ring_);                                              \
+      sum_up_extents (ring_record (ring_), returned);                     \
+      recorder_end (ring_, r_ == -1 ? (*err ? *err : EIO) : 0);           \
+    }                                                                     \
     r_;                                                                   \
   })
 
@@ -393,10 +630,9 @@ static int
 stats_pread (nbdkit_next *next, void *handle, void *buf, uint32_t count,
              uint64_t offset, uint32_t flags, int *err)
 {
-  struct request request;
-
-  return TIMED (&request, OP_READ, count, offset, 0,
-                next->pread (next, buf, count, offset, flags, err));
+  return TIMED (OP_READ, count, offset, 0,
+                next->pread (next, buf, count, offset, flags, err),
+                NULL);
 }
 
 static int
@@ -404,22 +640,21 @@ stats_pwrite (nbdkit_next *next, void *handle, const void *buf,
               uint32_t count, uint64_t offset, uint32_t flags, int *err)
 {
   const uint32_t zeros = options.zero ? zero_bytes (buf, count, offset) : 0;
-  struct request request;
 
-  return TIMED (&request, OP_WRITE, count, offset, zeros,
-                next->pwrite (next, buf, count, offset, flags, err));
+  return TIMED (OP_WRITE, count, offset, zeros,
+                next->pwrite (next, buf, count, offset, flags, err),
+                NULL);
 }
 
 /* The three that name a range and move no data. */
-#define RANGE_CALLBACK(callback, request_op)                              \
+#define RANGE_CALLBACK(callback, op)                                      \
   static int                                                              \
   stats_##callback (nbdkit_next *next, void *handle, uint32_t count,      \
                     uint64_t offset, uint32_t flags, int *err)            \
   {                                                                       \
-    struct request request;                                               \
-                                                                          \
-    return TIMED (&request, request_op, count, offset, 0,                 \
-                  next->callback (next, count, offset, flags, err));      \
+    return TIMED (op, count, offset, 0,                                   \
+                  next->callback (next, count, offset, flags, err),       \
+                  NULL);                                          \
   }
 
 RANGE_CALLBACK (trim, OP_TRIM)
@@ -429,28 +664,8 @@ RANGE_CALLBACK (cache, OP_CACHE)
 static int
 stats_flush (nbdkit_next *next, void *handle, uint32_t flags, int *err)
 {
-  struct request request;
-
-  return TIMED (&request, OP_FLUSH, 0, 0, 0, next->flush (next, flags, err));
-}
-
-static struct extents_returned
-sum_up_extents (const struct nbdkit_extents *extents)
-{
-  const size_t count = nbdkit_extents_count (extents);
-  struct extents_returned sum = { .count = count };
-
-  for (size_t i = 0; i < count; i++) {
-    const struct nbdkit_extent extent = nbdkit_get_extent (extents, i);
-
-    if (extent.type & NBDKIT_EXTENT_HOLE)
-      sum.hole += extent.length;
-    else if (extent.type & NBDKIT_EXTENT_ZERO)
-      sum.zero += extent.length;
-    else
-      sum.data += extent.length;
-  }
-  return sum;
+  return TIMED (OP_FLUSH, 0, 0, 0, next->flush (next, flags, err),
+                NULL);
 }
 
 static int
@@ -458,17 +673,12 @@ stats_extents (nbdkit_next *next, void *handle, uint32_t count,
                uint64_t offset, uint32_t flags,
                struct nbdkit_extents *extents, int *err)
 {
-  struct request request;
-  struct extents_returned returned;
-  int r = TIMED (&request, OP_EXTENTS, count, offset, 0,
-                 next->extents (next, count, offset, flags, extents, err));
-
-  if (r == 0) {
-    returned = sum_up_extents (extents);
-    recorder_extents (&request, &returned);
-  }
-  return r;
+  return TIMED (OP_EXTENTS, count, offset, 0,
+                next->extents (next, count, offset, flags, extents, err),
+                extents);
 }
+
+#define QUESTION_MEMBER(question) .question = stats_##question,
 
 static struct nbdkit_filter filter = {
   .name           = "stats",
@@ -485,8 +695,21 @@ static struct nbdkit_filter filter = {
   .get_ready      = stats_get_ready,
   .after_fork     = stats_after_fork,
   .cleanup        = stats_cleanup,
+  .preconnect     = stats_preconnect,
+  .list_exports   = stats_list_exports,
+  .default_export = stats_default_export,
   .open           = stats_open,
+  .prepare        = stats_prepare,
   .close          = stats_close,
+  .get_size       = stats_get_size,
+  .export_description = stats_export_description,
+#ifdef HAVE_STRUCT_NBDKIT_FILTER_BLOCK_SIZE
+  .block_size     = stats_block_size,
+#endif
+  FOR_EACH_QUESTION (QUESTION_MEMBER)
+  .can_zero       = stats_can_zero,
+  .can_cache      = stats_can_cache,
+  .can_extents    = stats_can_extents,
   .pread          = stats_pread,
   .pwrite         = stats_pwrite,
   .trim           = stats_trim,

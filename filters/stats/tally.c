@@ -6,12 +6,12 @@
 
 #include <config.h>
 
+#include <stddef.h>
+
 #include "tally.h"
 
-/* A tally as the array of numbers that it is. */
-#define TALLY_WORDS (sizeof (struct tally) / sizeof (uint64_t))
-_Static_assert (sizeof (struct tally) % sizeof (uint64_t) == 0,
-                "a tally has uint64_t members only");
+/* A tally as the array of numbers that it is, up to its last member. */
+#define TALLY_WORDS (offsetof (struct tally, extents) / sizeof (uint64_t))
 
 /* How far an offset or a length is aligned: its trailing zero bits, where
  * places is one more than the highest there can be.
@@ -20,12 +20,6 @@ static unsigned
 alignment (uint64_t value, unsigned places)
 {
   return value ? (unsigned) __builtin_ctzll (value) : places - 1;
-}
-
-static unsigned
-size_class (uint32_t count)
-{
-  return count ? 32 - (unsigned) __builtin_clz (count) : 0;
 }
 
 static void
@@ -37,45 +31,51 @@ count_blocks (struct tally *tally, uint64_t offset, uint32_t count,
   if (count == 0)
     return;
   touched = (offset + count - 1) / block - offset / block + 1;
-  tally_count (&tally->blocks.aligned,
-               offset % block == 0 && count % block == 0);
-  tally_count (&tally->blocks.smaller, count < block);
-  tally_count (&tally->blocks.touched, touched);
-  tally_count (&tally->blocks.by_touched[touched < BLOCKS_TOUCHED
-                                         ? touched - 1 : BLOCKS_TOUCHED - 1],
-               1);
+  tally->blocks.aligned += offset % block == 0 && count % block == 0;
+  tally->blocks.smaller += count < block;
+  tally->blocks.touched += touched;
+  tally->blocks.by_touched[touched < BLOCKS_TOUCHED
+                           ? touched - 1 : BLOCKS_TOUCHED - 1]++;
 }
 
 static void
 count_flags (struct tally *tally, uint32_t flags)
 {
   for (unsigned flag = 0; flag < NR_FLAGS; flag++)
-    tally_count (&tally->flags[flag], flags >> flag & 1);
+    tally->flags[flag] += flags >> flag & 1;
+}
+
+static void
+count_extents (struct extents_tally *extents, const struct record *record)
+{
+  extents->count += record->nr_extents;
+  extents->data += record->data;
+  extents->hole += record->hole;
+  extents->zero += record->zero;
 }
 
 void
-tally_request (struct tally *tally, const struct request *request,
-               uint64_t latency_ns, uint64_t block)
+tally_record (struct tally *tally, const struct record *record,
+              uint64_t latency_ns, uint64_t block)
 {
-  struct size_class *size = &tally->sizes[size_class (request->count)];
+  struct size_class *size = &tally->sizes[size_class (record->count)];
 
-  tally_count (&tally->requests, 1);
-  tally_count (&tally->bytes, request->count);
-  tally_count (&tally->latency_ns, latency_ns);
-  tally_count (&tally->bins[histogram_bin (latency_ns)], 1);
-  tally_count (&size->requests, 1);
-  tally_count (&size->bytes, request->count);
-  tally_count (&size->latency_ns, latency_ns);
-  tally_count (&tally->offset_alignment[alignment (request->offset,
-                                                   OFFSET_ALIGNMENTS)], 1);
-  tally_count (&tally->length_alignment[alignment (request->count,
-                                                   LENGTH_ALIGNMENTS)], 1);
+  tally->requests++;
+  tally->bytes += record->count;
+  tally->latency_ns += latency_ns;
+  tally->bins[histogram_bin (latency_ns)]++;
+  size->requests++;
+  size->bytes += record->count;
+  size->latency_ns += latency_ns;
+  tally->offset_alignment[alignment (record->offset, OFFSET_ALIGNMENTS)]++;
+  tally->length_alignment[alignment (record->count, LENGTH_ALIGNMENTS)]++;
   if (block)
-    count_blocks (tally, request->offset, request->count, block);
-  if (request->flags)
-    count_flags (tally, request->flags);
-  if (request->zero_bytes)
-    tally_count (&tally->zero_bytes, request->zero_bytes);
+    count_blocks (tally, record->offset, record->count, block);
+  if (record->flags)
+    count_flags (tally, record->flags);
+  tally->zero_bytes += record->zero_bytes;
+  if (record->kind == OP_EXTENTS)
+    count_extents (&tally->extents, record);
 }
 
 void
@@ -86,6 +86,10 @@ tally_add (struct tally *sum, const struct tally *part)
 
   for (size_t i = 0; i < TALLY_WORDS; i++)
     to[i] += from[i];
+  sum->extents.count += part->extents.count;
+  sum->extents.data += part->extents.data;
+  sum->extents.hole += part->extents.hole;
+  sum->extents.zero += part->extents.zero;
 }
 
 void
@@ -96,42 +100,22 @@ tally_subtract (struct tally *sum, const struct tally *part)
 
   for (size_t i = 0; i < TALLY_WORDS; i++)
     to[i] -= from[i];
-}
-
-/* The entry of this errno, a free one, or the last, which takes all that
- * has no entry of its own.
- */
-static struct failure *
-entry_for (struct failures *failures, uint64_t error)
-{
-  struct failure *f = failures->by_errno;
-
-  for (; f < &failures->by_errno[MAX_FAILURES - 1]; f++) {
-    if (f->error == error || f->error == 0)
-      break;
-  }
-  return f;
-}
-
-static uint64_t
-error_for (const struct failures *failures, const struct failure *f,
-           uint64_t error)
-{
-  return f == &failures->by_errno[MAX_FAILURES - 1] ? FAILURE_OTHER : error;
+  sum->extents.count -= part->extents.count;
+  sum->extents.data -= part->extents.data;
+  sum->extents.hole -= part->extents.hole;
+  sum->extents.zero -= part->extents.zero;
 }
 
 void
-failures_count (struct failures *failures, int error, uint64_t ns)
+failures_count (struct failures *failures, unsigned error, uint64_t ns)
 {
-  struct failure *f = entry_for (failures, (uint64_t) error);
+  struct failure *f = &failures->by_errno[error];
 
-  __atomic_store_n (&f->error,
-                    error_for (failures, f, (uint64_t) error),
-                    __ATOMIC_RELEASE);
-  tally_count (&f->requests, 1);
-  tally_count (&f->ns, ns);
+  f->error = error ? error : FAILURE_OTHER;
+  f->requests++;
+  f->ns += ns;
   if (ns > f->longest_ns)
-    __atomic_store_n (&f->longest_ns, ns, __ATOMIC_RELEASE);
+    f->longest_ns = ns;
 }
 
 void
@@ -139,12 +123,11 @@ failures_add (struct failures *sum, const struct failures *part)
 {
   for (size_t i = 0; i < MAX_FAILURES; i++) {
     const struct failure *from = &part->by_errno[i];
-    struct failure *to;
+    struct failure *to = &sum->by_errno[i];
 
     if (from->requests == 0)
       continue;
-    to = entry_for (sum, from->error);
-    to->error = error_for (sum, to, from->error);
+    to->error = from->error;
     to->requests += from->requests;
     to->ns += from->ns;
     if (from->longest_ns > to->longest_ns)
@@ -152,27 +135,12 @@ failures_add (struct failures *sum, const struct failures *part)
   }
 }
 
-static uint64_t
-at_most (uint64_t value, uint64_t limit)
-{
-  return value < limit ? value : limit;
-}
-
-/* With more errnos than entries, which of them are taken together may have
- * changed in between.
- */
 void
 failures_subtract (struct failures *sum, const struct failures *part)
 {
   for (size_t i = 0; i < MAX_FAILURES; i++) {
-    const struct failure *from = &part->by_errno[i];
-    struct failure *to;
-
-    if (from->requests == 0)
-      continue;
-    to = entry_for (sum, from->error);
-    to->requests -= at_most (from->requests, to->requests);
-    to->ns -= at_most (from->ns, to->ns);
+    sum->by_errno[i].requests -= part->by_errno[i].requests;
+    sum->by_errno[i].ns -= part->by_errno[i].ns;
   }
 }
 

@@ -6,12 +6,8 @@
 
 /* What is counted of one operation's requests: plain numbers that add up.
  *
- * The same struct serves a thread's live counters and every sum of them,
- * so a new figure is one member here, one line where it is recorded and
- * one where it is shown; adding up and subtracting need no change.
- *
- * A live tally has one writer, its thread, and any number of readers.
- * The writer changes members through tally_count alone.
+ * A new figure is one member here, one line where it is counted and one
+ * where it is shown; adding up and subtracting need no change.
  */
 
 #ifndef STATS_TALLY_H
@@ -21,7 +17,7 @@
 #include <stdint.h>
 
 #include "histogram.h"
-#include "request.h"
+#include "record.h"
 
 /* Sizes are counted in classes: 0, then for class k the sizes from
  * 2^(k-1) to 2^k - 1.  A request has 32 bits of size.
@@ -41,16 +37,21 @@ struct size_class {
   uint64_t requests, bytes, latency_ns;
 };
 
-/* Every member is a uint64_t, or an array or a struct of them. */
+/* What extents requests returned: one of 7 EiB is enough to need 128 bits
+ * for the sums.
+ */
+struct extents_tally {
+  unsigned __int128 data, hole, zero; /* bytes */
+  uint64_t count;
+};
+
+/* Every member but the last is a uint64_t, or an array or a struct of
+ * them.
+ */
 struct tally {
   uint64_t requests;            /* that succeeded */
   uint64_t bytes;               /* of these, as asked */
   uint64_t latency_ns;          /* of these, summed up */
-
-  struct {                      /* what extents requests returned */
-    uint64_t count;
-    uint64_t data, hole, zero;  /* bytes */
-  } extents;
 
   /* Latencies in nanoseconds, see histogram.h. */
   uint64_t bins[HISTOGRAM_ALL];
@@ -71,47 +72,44 @@ struct tally {
     uint64_t requests, ns;
   } fast_zero_refused;
   uint64_t zero_bytes;          /* written data that was all zero */
+
+  struct extents_tally extents;
 };
 
 /* The requests that failed with one errno. */
 struct failure {
-  uint64_t error;               /* the errno, 0 in an unused entry */
+  uint64_t error;               /* the errno, or FAILURE_OTHER */
   uint64_t requests;
   uint64_t ns;                  /* their latencies, summed up */
   uint64_t longest_ns;
 };
 
-/* NBD itself knows eight errors; a plugin has more, but not many at once.
- * What does not fit is put together in the last entry.
+/* Each errno has a place of its own, which is its number; what is none
+ * has the first.
  */
-#define MAX_FAILURES 16
+#define MAX_FAILURES NR_ERRNOS
 #define FAILURE_OTHER UINT64_C (0xffff)
 
 struct failures {
   struct failure by_errno[MAX_FAILURES];
 };
 
-/* Add n to a member of a live tally.  A plain load and store: only this
- * thread writes.  The store releases, so that a reader who sees it also
- * sees the sequence number that guards it (recorder.c).
- */
-static inline void
-tally_count (uint64_t *member, uint64_t n)
+/* The class of a size, below SIZE_CLASSES. */
+static inline unsigned
+size_class (uint32_t count)
 {
-  __atomic_store_n (member, *member + n, __ATOMIC_RELEASE);
+  return count ? 32 - (unsigned) __builtin_clz (count) : 0;
 }
 
-/* Count a request that succeeded into a live tally; block is statsblock or
- * 0.  Only the owner.
- */
-extern void tally_request (struct tally *tally, const struct request *request,
-                           uint64_t latency_ns, uint64_t block);
+/* Count a request that succeeded; block is statsblock or 0. */
+extern void tally_record (struct tally *tally, const struct record *record,
+                          uint64_t latency_ns, uint64_t block);
 
-/* Count a failed request into live failures.  Only the owner. */
-extern void failures_count (struct failures *failures, int error,
+/* Count a failed request; error is below NR_ERRNOS, 0 for what is none. */
+extern void failures_count (struct failures *failures, unsigned error,
                             uint64_t ns);
 
-/* sum += part and sum -= part, neither live. */
+/* sum += part and sum -= part. */
 extern void tally_add (struct tally *sum, const struct tally *part);
 extern void tally_subtract (struct tally *sum, const struct tally *part);
 extern void failures_add (struct failures *sum, const struct failures *part);
