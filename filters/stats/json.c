@@ -47,6 +47,7 @@ static void
 add_connections (struct json *json, const struct connections_totals *totals)
 {
   JSON_OBJECT (json, "connections") {
+    json_count (json, "clients", totals->clients);
     add_opens (json, &totals->all);
     json_count (json, "max_at_once", totals->most);
     json_count (json, "now", totals->now);
@@ -65,10 +66,13 @@ add_exports (struct json *json, const struct connections_totals *totals,
         continue;
       JSON_OBJECT (json, NULL) {
         json_string (json, "name", export->name);
+        json_bool (json, "cut", export->cut);
         add_opens (json, &export->opens);
       }
     }
   }
+  JSON_OBJECT (json, "other_exports")
+    add_opens (json, &totals->other_exports);
 }
 
 /* Layers. */

@@ -165,6 +165,12 @@ json_string (struct json *json, const char *key, const char *s)
 }
 
 void
+json_bool (struct json *json, const char *key, bool value)
+{
+  fputs_unlocked (value ? "true" : "false", begin_value (json, key));
+}
+
+void
 json_null (struct json *json, const char *key)
 {
   fputs_unlocked ("null", begin_value (json, key));

@@ -46,6 +46,7 @@ struct json {
 extern void json_count (struct json *json, const char *key,
                         unsigned __int128 n);
 extern void json_string (struct json *json, const char *key, const char *s);
+extern void json_bool (struct json *json, const char *key, bool value);
 extern void json_null (struct json *json, const char *key);
 
 /* With as few digits as are read back as the same number, and null where

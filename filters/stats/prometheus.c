@@ -79,6 +79,12 @@ layer_busy_ns (const struct recorder_totals *layer)
 }
 
 static uint64_t
+clients (const struct recorder_totals *layer)
+{
+  return layer->connections.clients;
+}
+
+static uint64_t
 connections (const struct recorder_totals *layer)
 {
   return layer->connections.all.opened;
@@ -119,14 +125,16 @@ static const struct metric metrics[] = {
   { .name = "unrecorded_requests_total", .type = "counter",
     .of_layer = unrecorded,
     .help = "Requests that nothing else counts, for want of memory." },
+  { .name = "clients_total", .type = "counter", .of_layer = clients,
+    .help = "Connections of clients, whatever they opened." },
   { .name = "connections_total", .type = "counter", .of_layer = connections,
-    .help = "Connections that were opened." },
+    .help = "Exports that clients opened." },
   { .name = "failed_connections_total", .type = "counter",
     .of_layer = failed_connections,
-    .help = "Connections that could not be opened." },
+    .help = "Exports that could not be opened." },
   { .name = "open_connections", .type = "gauge",
     .of_layer = open_connections,
-    .help = "Connections that are open." },
+    .help = "Exports that are open." },
 };
 
 static void

@@ -538,13 +538,20 @@ write_export_name (FILE *fp, const char *name)
   fprintf (fp, "  %-*s", WIDTH, i ? buf : "(default export)");
 }
 
+/* A client that asks what there is opens exports, too, so there are more
+ * openings than clients.
+ */
 static void
 write_connections (FILE *fp, const struct connections_totals *totals)
 {
+  char clients[NUM2STR_LEN], label[64];
+
   if (totals->all.opened + totals->all.failed == 0)
     return;
-  fprintf (fp, "\n%-30s%8s%8s%12s%12s%9s\n%-30s", "connections", "opened",
-           "failed", "mean open", "longest", "at once", "all");
+  snprintf (label, sizeof label, "openings, by %s connections",
+            num2str (clients, (double) totals->clients, NUM_COUNT));
+  fprintf (fp, "\n%-30s%8s%8s%12s%12s%9s\n%-30s", label, "opened", "failed",
+           "mean time", "longest", "at once", "all");
   write_opens (fp, &totals->all);
   fprintf (fp, "%9" PRIu64 "\n", totals->most);
   if (totals->nr_exports < 2)
@@ -552,6 +559,11 @@ write_connections (FILE *fp, const struct connections_totals *totals)
   for (unsigned i = 0; i < totals->nr_exports; i++) {
     write_export_name (fp, totals->exports[i].name);
     write_opens (fp, &totals->exports[i].opens);
+    fputc ('\n', fp);
+  }
+  if (totals->other_exports.opened + totals->other_exports.failed > 0) {
+    fprintf (fp, "  %-28s", "(others)");
+    write_opens (fp, &totals->other_exports);
     fputc ('\n', fp);
   }
 }
