@@ -16,7 +16,7 @@ concurrency_init (struct concurrency *c, uint64_t now)
 {
   memset (c, 0, sizeof *c);
   c->settled = now;
-  c->all.since = now;
+  c->all.since = c->requests.since = now;
   for (unsigned kind = 0; kind < NR_KINDS; kind++)
     c->kinds[kind].since = now;
 }
@@ -45,6 +45,7 @@ concurrency_settle (struct concurrency *c, uint64_t now)
   if (c->all.n == 0 && c->first_begin != 0)
     c->idle_ns += clock_since (c->all.since, now);
   span_settle (&c->all, now);
+  span_settle (&c->requests, now);
   for (unsigned kind = 0; kind < NR_KINDS; kind++)
     span_settle (&c->kinds[kind], now);
   c->settled = time_later (c->settled, now);
@@ -53,10 +54,10 @@ concurrency_settle (struct concurrency *c, uint64_t now)
 void
 concurrency_forget_recent (struct concurrency *c)
 {
-  c->most.recent = c->requests;
+  c->most.recent = (unsigned) c->requests.n;
   for (unsigned op = 0; op < NR_OPS; op++)
     c->op_most[op].recent = (unsigned) c->kinds[op].n;
-  c->recent_first = c->requests ? c->settled : 0;
+  c->recent_first = c->requests.n ? c->settled : 0;
 }
 
 uint64_t

@@ -52,7 +52,7 @@ struct most {
 struct concurrency {
   struct span all;              /* requests and openings */
   struct span kinds[NR_KINDS];
-  unsigned requests;            /* in flight, of all operations */
+  struct span requests;         /* of all operations */
   struct most most, op_most[NR_OPS];
   uint64_t latency_ns[NR_OPS];  /* of all requests that ended, summed up */
   uint64_t open_begins[NR_OPS]; /* the begins of those that have not */
@@ -121,15 +121,16 @@ concurrency_begin (struct concurrency *c, unsigned kind, uint64_t time)
   span_begin (&c->all, time);
   span_begin (&c->kinds[kind], time);
   if (kind >= NR_OPS)
-    return c->requests;
+    return (unsigned) c->requests.n;
+  span_begin (&c->requests, time);
   c->waiting_ns += c->idle_ns;
   c->idle_ns = 0;
   if (c->recent_first == 0 || time < c->first_begin)
     concurrency_first (c, time);
   c->open_begins[kind] += time;
   most_raise (&c->op_most[kind], (unsigned) c->kinds[kind].n);
-  most_raise (&c->most, ++c->requests);
-  return c->requests;
+  most_raise (&c->most, (unsigned) c->requests.n);
+  return (unsigned) c->requests.n;
 }
 
 /* One that began at began ends at time. */
@@ -141,7 +142,7 @@ concurrency_end (struct concurrency *c, unsigned kind, uint64_t began,
   span_end (&c->kinds[kind], time);
   if (kind >= NR_OPS)
     return;
-  c->requests--;
+  span_end (&c->requests, time);
   c->open_begins[kind] -= began;
   c->latency_ns[kind] += time - began;
   c->last_end = time_later (c->last_end, time);

@@ -83,6 +83,9 @@ add_layer_times (struct json *json, size_t i,
 {
   json_count (json, "layer", i + 1);
   json_count (json, "busy_ns", totals->time.busy_ns);
+  json_count (json, "request_busy_ns", totals->time.request_busy_ns);
+  json_count (json, "open_busy_ns", totals->time.open_busy_ns);
+  json_count (json, "waiting_ns", totals->time.waiting_ns);
   json_count (json, "active_ns", layer_active_ns (totals));
 }
 
@@ -93,7 +96,8 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
   const struct recorder_totals *totals = &snapshot->layers[i];
 
   add_layer_times (json, i, totals);
-  json_in_flight (json, layer_mean_in_flight (totals), totals->time.busy_ns,
+  json_in_flight (json, layer_mean_in_flight (totals),
+                  totals->time.request_busy_ns,
                   totals->time.most_in_flight, layer_in_flight (totals));
   add_connections (json, &totals->connections);
   add_exports (json, &totals->connections, extent);

@@ -79,6 +79,18 @@ layer_busy_ns (const struct recorder_totals *layer)
 }
 
 static uint64_t
+request_busy_ns (const struct recorder_totals *layer)
+{
+  return layer->time.request_busy_ns;
+}
+
+static uint64_t
+open_busy_ns (const struct recorder_totals *layer)
+{
+  return layer->time.open_busy_ns;
+}
+
+static uint64_t
 clients (const struct recorder_totals *layer)
 {
   return layer->connections.clients;
@@ -119,7 +131,13 @@ static const struct metric metrics[] = {
     .help = "Time with at least one request of the operation in flight." },
   { .name = "layer_busy_seconds_total", .type = "counter", .ns = true,
     .of_layer = layer_busy_ns,
+    .help = "Time with a request or an opening in flight." },
+  { .name = "layer_request_busy_seconds_total", .type = "counter",
+    .ns = true, .of_layer = request_busy_ns,
     .help = "Time with at least one request of any operation in flight." },
+  { .name = "layer_opening_seconds_total", .type = "counter", .ns = true,
+    .of_layer = open_busy_ns,
+    .help = "Time with at least one opening of an export in flight." },
   { .name = "in_flight", .type = "gauge", .of_op = in_flight,
     .help = "Requests that were begun and have not ended." },
   { .name = "unrecorded_requests_total", .type = "counter",

@@ -66,6 +66,7 @@ subtract_time (struct timeline_totals *interval,
                const struct timeline_totals *before)
 {
   interval->busy_ns -= before->busy_ns;
+  interval->request_busy_ns -= before->request_busy_ns;
   interval->most_in_flight = interval->recent_most;
   for (unsigned op = 0; op < NR_OPS; op++) {
     interval->op_busy_ns[op] -= before->op_busy_ns[op];
@@ -239,7 +240,7 @@ layer_mean_in_flight (const struct recorder_totals *layer)
 
   for (unsigned op = 0; op < NR_OPS; op++)
     ns += layer->time.in_flight_ns[op];
-  return ratio (ns, layer->time.busy_ns);
+  return ratio (ns, layer->time.request_busy_ns);
 }
 
 double

@@ -107,8 +107,8 @@ write_total (FILE *fp, const struct recorder_totals *layer,
   char seconds[NUM2STR_LEN];
 
   fprintf (fp, "total: %" PRIu64 " ops, %s", layer_requests (layer),
-           seconds2str (seconds, (double) layer->time.busy_ns));
-  write_rates (fp, layer_bytes_moved (layer), layer->time.busy_ns,
+           seconds2str (seconds, (double) layer->time.request_busy_ns));
+  write_rates (fp, layer_bytes_moved (layer), layer->time.request_busy_ns,
                elapsed_ns);
   write_line_end (fp, layer_failed (layer), layer_in_flight (layer));
 }

@@ -55,6 +55,7 @@ struct timeline_totals {
   uint64_t recent_first;        /* when one was first in flight since the
                                    totals before, 0 where none was */
   uint64_t busy_ns;             /* with a request or an opening in flight */
+  uint64_t request_busy_ns;     /* with a request of any operation */
   uint64_t op_busy_ns[NR_OPS];
   uint64_t open_busy_ns;        /* with an opening in flight */
   uint64_t waiting_ns;          /* with nothing in flight, from the begin of
