@@ -112,7 +112,9 @@ recorder_begin (struct recorder *recorder, struct connection *connection,
 
   ring_mark_beginning (ring);
   record->begin = clock_now ();
-  if (clock_since (ring->last_end, record->begin) >= SETTLER_LEASE_NS / 2) {
+  if (clock_since (atomic_load_explicit (&ring->last_end,
+                                         memory_order_relaxed),
+                   record->begin) >= SETTLER_LEASE_NS / 2) {
     settler_list (recorder->settler, ring);
     record->begin = clock_now ();
   }

@@ -20,7 +20,7 @@ ring_init (struct ring *ring, uint32_t size)
   atomic_store_explicit (&ring->left, RING_HAS_THREAD, memory_order_relaxed);
   ring->look_at = size - size / 4;
   ring->size = size;
-  ring->last_end = 0;
+  atomic_store_explicit (&ring->last_end, 0, memory_order_relaxed);
   ring->recorder = NULL;
   ring->connection = NULL;
   ring->limit = 0;

@@ -57,7 +57,7 @@ struct ring {
   _Atomic uint32_t head;
   uint32_t look_at;             /* the head at which it looks for room */
   uint32_t size;                /* records, a power of two */
-  uint64_t last_end;
+  _Atomic uint64_t last_end;
   struct recorder *recorder;
   struct connection *connection;  /* changes when all is settled */
 
@@ -148,7 +148,9 @@ ring_publish (struct ring *ring)
   const uint32_t head = atomic_load_explicit (&ring->head,
                                               memory_order_relaxed);
 
-  ring->last_end = ring->records[head & (ring->size - 1)].end;
+  atomic_store_explicit (&ring->last_end,
+                         ring->records[head & (ring->size - 1)].end,
+                         memory_order_relaxed);
   atomic_store_explicit (&ring->head, head + 1, memory_order_release);
   return head + 1 == ring->look_at;
 }

@@ -187,12 +187,6 @@ is_idle (struct ring *ring)
     && ring->open == 0;
 }
 
-static uint64_t
-last_end (const struct ring *ring)
-{
-  return ring->records[(ring->limit - 1) & (ring->size - 1)].end;
-}
-
 /* Take an idle ring off the list, unless its thread comes back just now. */
 static bool
 unlist (struct ring *ring)
@@ -210,6 +204,8 @@ forget_idle (struct settler *settler, struct ring **link, int left,
              uint64_t now)
 {
   struct ring *ring = *link, *next = ring->next_listed;
+  const uint64_t last_end = atomic_load_explicit (&ring->last_end,
+                                                  memory_order_relaxed);
 
   if (left == RING_LEFT) {
     *link = next;
@@ -220,7 +216,7 @@ forget_idle (struct settler *settler, struct ring **link, int left,
     return true;
   }
   if (left == RING_HAS_THREAD
-      && clock_since (last_end (ring), now) >= SETTLER_LEASE_NS
+      && clock_since (last_end, now) >= SETTLER_LEASE_NS
       && unlist (ring)) {
     *link = next;
     return true;
@@ -409,13 +405,25 @@ settler_release (struct settler *settler)
 
 /* The thread. */
 
-/* Sleep for a while or, where no ring is listed, until one is; not at all
- * while somebody waits for room.  Returns the next such while, 0 when it is
- * time to end.
+/* Where no ring is listed, whoever lists one is to wake the thread up.  The
+ * caller has the lock, so no other takes in a ring that is listed just now:
+ * that would be one which the thread, asleep, never looks at.
+ */
+static void
+fall_asleep (struct settler *settler)
+{
+  if (settler->listed)
+    return;
+  atomic_store (&settler->sleeping, true);
+  if (atomic_load (&settler->incoming))
+    atomic_store (&settler->sleeping, false);
+}
+
+/* Sleep for a while or, if asleep, until woken up; not at all while somebody
+ * waits for room.  Returns the next such while, 0 when it is time to end.
  */
 static uint64_t
-sleep_until_next (struct settler *settler, bool nothing_listed,
-                  uint64_t tick_ns)
+sleep_until_next (struct settler *settler, uint64_t tick_ns)
 {
   struct timespec until;
   int r = 0;
@@ -423,14 +431,12 @@ sleep_until_next (struct settler *settler, bool nothing_listed,
   pthread_mutex_lock (&settler->sleep_lock);
   if (settler->waiting > 0)
     pthread_cond_broadcast (&settler->room);
-  if (nothing_listed) {
-    atomic_store (&settler->sleeping, true);
-    while (!settler->stop && atomic_load (&settler->sleeping)
-           && atomic_load (&settler->incoming) == NULL)
-      pthread_cond_wait (&settler->wake, &settler->sleep_lock);
-    atomic_store (&settler->sleeping, false);
+  while (!settler->stop && settler->waiting == 0
+         && atomic_load (&settler->sleeping)) {
+    pthread_cond_wait (&settler->wake, &settler->sleep_lock);
     tick_ns = TICK_NS;
   }
+  atomic_store (&settler->sleeping, false);
   until = clock_timespec (clock_now () + tick_ns);
   while (!settler->stop && settler->waiting == 0 && r == 0)
     r = pthread_cond_timedwait (&settler->wake, &settler->sleep_lock, &until);
@@ -446,7 +452,6 @@ run (void *vp)
 {
   struct settler *settler = vp;
   uint64_t tick_ns = TICK_NS;
-  bool nothing_listed;
 
   do {
     pthread_mutex_lock (&settler->lock);
@@ -456,9 +461,9 @@ run (void *vp)
     else if (tick_ns < MAX_TICK_NS)
       tick_ns *= 2;
     settler->told = false;
-    nothing_listed = settler->listed == NULL;
+    fall_asleep (settler);
     pthread_mutex_unlock (&settler->lock);
-    tick_ns = sleep_until_next (settler, nothing_listed, tick_ns);
+    tick_ns = sleep_until_next (settler, tick_ns);
   } while (tick_ns > 0);
   return NULL;
 }
@@ -508,8 +513,10 @@ settler_get_ring (struct settler *settler)
 {
   struct ring *ring = rings_get (&settler->rings);
 
-  if (ring == NULL) {
-    /* Perhaps there are rings that threads have left. */
+  /* Perhaps there are rings that threads have left.  A pass settles what is
+   * in them, and the next one gives them back.
+   */
+  for (unsigned i = 0; i < 2 && ring == NULL; i++) {
     settler_hold (settler);
     settler_release (settler);
     ring = rings_get (&settler->rings);
@@ -525,7 +532,9 @@ is_too_fast (const struct ring *full)
                                               memory_order_relaxed);
 
   return clock_since (full->records[head & (full->size - 1)].begin,
-                      full->last_end) < TOO_FAST_NS;
+                      atomic_load_explicit (&full->last_end,
+                                            memory_order_relaxed))
+    < TOO_FAST_NS;
 }
 
 struct ring *
@@ -601,7 +610,7 @@ lock_now (struct settler *settler, bool full)
 bool
 settler_make_room (struct settler *settler, struct ring *ring)
 {
-  const uint32_t n = used (ring);
+  uint32_t n = used (ring);
 
   if (n >= high_water (ring) && lock_now (settler, n == ring->size)) {
     open_pass (settler, clock_now (), n == ring->size);
@@ -610,8 +619,9 @@ settler_make_room (struct settler *settler, struct ring *ring)
       settle_piece (settler);
     pthread_mutex_unlock (&settler->lock);
   }
-  set_look_at (ring, used (ring));
-  return used (ring) < ring->size;
+  n = used (ring);              /* once: it may become less at any time */
+  set_look_at (ring, n);
+  return n < ring->size;
 }
 
 /* Without the settler's thread one works for all, piece by piece. */
