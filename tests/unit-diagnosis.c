@@ -41,15 +41,15 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
           uint64_t latency_ns)
 {
   struct op_totals *totals = &layer->ops[op];
-  struct request request = {
-    .op = op, .count = count, .offset = offset,
+  struct record request = {
+    .kind = op, .count = count, .offset = offset,
     .begin = snapshot.start + 100 * MS,
   };
 
   for (unsigned i = 0; i < n; i++) {
-    extremes_request (&totals->extremes, &request, latency_ns,
-                      totals->tally.requests);
-    tally_request (&totals->tally, &request, latency_ns, snapshot.block);
+    extremes_record (&totals->extremes, &request, latency_ns,
+                     totals->tally.requests);
+    tally_record (&totals->tally, &request, latency_ns, snapshot.block);
     request.offset += count;
   }
 }

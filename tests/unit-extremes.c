@@ -42,13 +42,13 @@ start (void **state)
 static void
 record (struct extremes *to, struct tally *beside, uint64_t latency_ns)
 {
-  const struct request request = {
-    .op = OP_WRITE, .begin = 1 + nr_listed, .offset = nr_listed * 4096,
+  const struct record request = {
+    .kind = OP_WRITE, .begin = 1 + nr_listed, .offset = nr_listed * 4096,
     .count = (uint32_t) (1 + random_below (&random_state, MiB)),
   };
 
-  extremes_request (to, &request, latency_ns, beside->requests);
-  tally_request (beside, &request, latency_ns, 0);
+  extremes_record (to, &request, latency_ns, beside->requests);
+  tally_record (beside, &request, latency_ns, 0);
   assert_true (nr_listed < MAX_REQUESTS);
   list[nr_listed++] = (struct slow_request) {
     .latency_ns = latency_ns, .begin = request.begin,
@@ -236,12 +236,12 @@ test_no_cancelling (void **state)
 static void
 test_huge (void **state)
 {
-  const struct request request = { .op = OP_READ };
+  const struct record request = { .kind = OP_READ };
   const uint64_t long_ns = 7200 * S, many = 1000000;
 
   (void) state;
   for (uint64_t n = 0; n < 2 * many; n++)
-    extremes_request (&extremes, &request, n % 2 ? long_ns : 0, n);
+    extremes_record (&extremes, &request, n % 2 ? long_ns : 0, n);
   assert_int_equal (extremes.min_ns, 0);
   assert_int_equal (extremes.max_ns, long_ns);
   assert_close (extremes_stddev (&extremes, 2 * many, many * long_ns),
@@ -394,9 +394,9 @@ test_subtract_slowest (void **state)
 
   (void) state;
   for (size_t i = 0; i < LENGTH (requests); i++) {
-    const struct request request = { .begin = requests[i].begin };
+    const struct record request = { .begin = requests[i].begin };
 
-    extremes_request (&extremes, &request, requests[i].latency_ns, i);
+    extremes_record (&extremes, &request, requests[i].latency_ns, i);
   }
   tally.requests = 1;
   tally.bins[1]++;

@@ -29,6 +29,17 @@ start (void **state)
   return 0;
 }
 
+/* How many requests this one makes sequential. */
+static unsigned
+add (uint64_t offset, uint32_t count)
+{
+  const struct sequence_found found = sequence_add (&sequence, offset, count);
+
+  /* Of one size in each test, where one may find others. */
+  assert_int_equal (found.small, count < SEQUENCE_SMALL ? found.requests : 0);
+  return found.requests;
+}
+
 /* The blocks of a disk in the order in which they are asked for. */
 static unsigned order[MAX_BLOCKS];
 
@@ -63,7 +74,7 @@ ask (uint64_t base, unsigned n)
   unsigned found = 0;
 
   for (unsigned i = 0; i < n; i++)
-    found += sequence_add (&sequence, base + order[i] * BLOCK, BLOCK);
+    found += add (base + order[i] * BLOCK, BLOCK);
   return found;
 }
 
@@ -117,12 +128,12 @@ static void
 test_one (void **state)
 {
   (void) state;
-  assert_int_equal (sequence_add (&sequence, 0, 512), 0);
-  assert_int_equal (sequence_add (&sequence, 0, 512), 0);
-  assert_int_equal (sequence_add (&sequence, 512, 512), 1);
-  assert_int_equal (sequence_add (&sequence, 512, 512), 1);
-  assert_int_equal (sequence_add (&sequence, 1023, 512), 0);
-  assert_int_equal (sequence_add (&sequence, 1025, 512), 0);
+  assert_int_equal (add (0, 512), 0);
+  assert_int_equal (add (0, 512), 0);
+  assert_int_equal (add (512, 512), 1);
+  assert_int_equal (add (512, 512), 1);
+  assert_int_equal (add (1023, 512), 0);
+  assert_int_equal (add (1025, 512), 0);
 }
 
 /* Requests of all sizes. */
@@ -137,10 +148,33 @@ test_sizes (void **state)
   for (unsigned i = 0; i < 1000; i++) {
     const uint32_t size = sizes[random_below (&random_state, LENGTH (sizes))];
 
-    found += sequence_add (&sequence, offset, size);
+    found += add (offset, size);
     offset += size;
   }
   assert_int_equal (found, 999);
+}
+
+/* Those that came too early count by their own sizes. */
+static void
+test_small (void **state)
+{
+  static const uint32_t sizes[] = {
+    SEQUENCE_SMALL, 1, SEQUENCE_SMALL - 1, 64 << 10, 512,
+  };
+  struct sequence_found found;
+  uint64_t offset = GiB;
+
+  (void) state;
+  assert_int_equal (add (0, 512), 0);
+  for (size_t i = 0; i < LENGTH (sizes); i++) {
+    offset -= sizes[i];
+    assert_int_equal (add (offset, sizes[i]), 0);
+  }
+  found = sequence_add (&sequence, 512, (uint32_t) (offset - 512));
+  assert_int_equal (found.requests, 6);
+  assert_int_equal (found.small, 3);
+  assert_int_equal (add (GiB, SEQUENCE_SMALL), 1);
+  assert_int_equal (add (GiB + SEQUENCE_SMALL, SEQUENCE_SMALL - 1), 1);
 }
 
 /* Out of order, as from a server of many threads. */
@@ -231,7 +265,7 @@ test_gaps (void **state)
 {
   (void) state;
   for (uint64_t i = 0; i < 1000; i++)
-    assert_int_equal (sequence_add (&sequence, i * 5000, 4096), 0);
+    assert_int_equal (add (i * 5000, 4096), 0);
 }
 
 /* Each block once, in an order of chance. */
@@ -259,8 +293,7 @@ test_streams (void **state)
 
     start (state);
     for (unsigned i = 0; i < 100 * streams; i++)
-      found += sequence_add (&sequence,
-                             i % streams * GiB + i / streams * BLOCK, BLOCK);
+      found += add (i % streams * GiB + i / streams * BLOCK, BLOCK);
     assert_int_equal (found, streams <= SEQUENCE_WINDOW ? 99 * streams : 0);
   }
 }
@@ -274,14 +307,14 @@ test_two_streams_mixed (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 2; i++) {
-    sequence_add (&sequence, offsets[i], 512);
+    add (offsets[i], 512);
     offsets[i] += 512;
   }
   for (unsigned i = 0; i < 1000; i++) {
     const unsigned stream = (unsigned) random_below (&random_state, 2);
     const uint32_t size = stream ? 4096 : 512;
 
-    found += sequence_add (&sequence, offsets[stream], size);
+    found += add (offsets[stream], size);
     offsets[stream] += size;
   }
   assert_int_equal (found, 1000);
@@ -296,6 +329,7 @@ main (void)
     TEST (test_in_order),
     TEST (test_one),
     TEST (test_sizes),
+    TEST (test_small),
     TEST (test_shuffled),
     TEST (test_shuffled_widely),
     TEST (test_overtaken),

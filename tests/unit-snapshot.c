@@ -58,24 +58,33 @@ stop (void **state)
 /* A run: something happens in it. */
 
 static void
+random_depth (struct depth_class depths[DEPTH_CLASSES], uint64_t ns)
+{
+  struct depth_class *depth
+    = &depths[random_below (&random_state, DEPTH_CLASSES)];
+
+  depth->requests++;
+  depth->latency_ns += ns;
+}
+
+static void
 random_request (struct recorder_totals *layer)
 {
-  const struct request request = {
-    .op = random_below (&random_state, NR_OPS),
+  const struct record request = {
+    .kind = random_below (&random_state, NR_OPS),
     .count = (uint32_t) random_64 (&random_state) >> 8,
     .offset = random_64 (&random_state) >> 1,
     .flags = (uint32_t) random_below (&random_state, 1 << NR_FLAGS),
     .begin = run.start + run.elapsed_ns,
   };
-  struct op_totals *op = &layer->ops[request.op];
+  struct op_totals *op = &layer->ops[request.kind];
   const uint64_t ns = random_64 (&random_state)
     >> (30 + random_below (&random_state, 20));
-  struct depth_class *depth;
 
   run.elapsed_ns += ns / 2;
   layer->time.busy_ns += ns / 2;
-  layer->time.op_busy_ns[request.op] += ns / 3;
-  layer->time.in_flight_ns[request.op] += ns;
+  layer->time.op_busy_ns[request.kind] += ns / 3;
+  layer->time.in_flight_ns[request.kind] += ns;
   if (random_below (&random_state, 10) == 0) {
     failures_count (&op->failures,
                     1 + (int) random_below (&random_state, 12), ns);
@@ -86,14 +95,18 @@ random_request (struct recorder_totals *layer)
     op->tally.fast_zero_refused.ns += ns;
     return;
   }
-  extremes_request (&op->extremes, &request, ns, op->tally.requests);
-  tally_request (&op->tally, &request, ns, 4096);
+  extremes_record (&op->extremes, &request, ns, op->tally.requests);
+  tally_record (&op->tally, &request, ns, 4096);
   op->tally.extents.data += request.count / 3;
-  layer->time.sequential[request.op] += random_below (&random_state, 2);
-  depth = &layer->time.depths[request.op]
-    [random_below (&random_state, DEPTH_CLASSES)];
-  depth->requests++;
-  depth->latency_ns += ns;
+  layer->time.sequential[request.kind] += random_below (&random_state, 2);
+  layer->time.small_sequential[request.kind]
+    += random_below (&random_state, 2);
+  layer->time.overlapped[request.kind] += random_below (&random_state, 2);
+  layer->time.waiting_ns += ns / 4;
+  layer->time.open_busy_ns += ns / 5;
+  random_depth (layer->time.depths[request.kind], ns);
+  random_depth (layer->time.size_depths[request.kind]
+                  [random_below (&random_state, SIZE_CLASSES)], ns);
 }
 
 static void
@@ -108,6 +121,9 @@ random_connection (struct recorder_totals *layer)
     i = c->nr_exports++;
     c->exports[i].name = names[i];
   }
+  c->clients += random_below (&random_state, 2);
+  c->other_exports.ns += ns / 2;
+  c->other_exports.failed += ns % 3;
   c->all.ns += ns;
   c->exports[i].opens.ns += ns;
   if (ns % 5 == 0) {
@@ -154,21 +170,43 @@ add_opens (struct opens *sum, const struct opens *part)
 }
 
 static void
+add_depths (struct depth_class *sum, const struct depth_class *part)
+{
+  for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
+    sum[i].requests += part[i].requests;
+    sum[i].latency_ns += part[i].latency_ns;
+  }
+}
+
+static void
+add_time (struct timeline_totals *sum, const struct timeline_totals *part)
+{
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    sum->op_busy_ns[op] += part->op_busy_ns[op];
+    sum->sequential[op] += part->sequential[op];
+    sum->small_sequential[op] += part->small_sequential[op];
+    sum->overlapped[op] += part->overlapped[op];
+    sum->in_flight_ns[op] += part->in_flight_ns[op];
+    add_depths (sum->depths[op], part->depths[op]);
+    for (unsigned size = 0; size < SIZE_CLASSES; size++)
+      add_depths (sum->size_depths[op][size], part->size_depths[op][size]);
+  }
+  sum->busy_ns += part->busy_ns;
+  sum->open_busy_ns += part->open_busy_ns;
+  sum->waiting_ns += part->waiting_ns;
+}
+
+static void
 add_layer (struct recorder_totals *sum, const struct recorder_totals *part)
 {
   for (unsigned op = 0; op < NR_OPS; op++) {
     tally_add (&sum->ops[op].tally, &part->ops[op].tally);
     add_failures (&sum->ops[op].failures, &part->ops[op].failures);
-    sum->time.op_busy_ns[op] += part->time.op_busy_ns[op];
-    sum->time.sequential[op] += part->time.sequential[op];
-    sum->time.in_flight_ns[op] += part->time.in_flight_ns[op];
-    for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
-      sum->time.depths[op][i].requests += part->time.depths[op][i].requests;
-      sum->time.depths[op][i].latency_ns
-        += part->time.depths[op][i].latency_ns;
-    }
   }
-  sum->time.busy_ns += part->time.busy_ns;
+  add_time (&sum->time, &part->time);
+  sum->connections.clients += part->connections.clients;
+  add_opens (&sum->connections.other_exports,
+             &part->connections.other_exports);
   add_opens (&sum->connections.all, &part->connections.all);
   for (unsigned i = 0; i < part->connections.nr_exports; i++)
     add_opens (&sum->connections.exports[i].opens,
@@ -197,13 +235,11 @@ assert_layer_equal (const struct recorder_totals *a,
       assert_int_equal (a->ops[op].failures.by_errno[i].ns,
                         b->ops[op].failures.by_errno[i].ns);
     }
-    assert_int_equal (a->time.op_busy_ns[op], b->time.op_busy_ns[op]);
-    assert_int_equal (a->time.sequential[op], b->time.sequential[op]);
-    assert_int_equal (a->time.in_flight_ns[op], b->time.in_flight_ns[op]);
   }
-  assert_memory_equal (a->time.depths, b->time.depths,
-                       sizeof a->time.depths);
-  assert_int_equal (a->time.busy_ns, b->time.busy_ns);
+  assert_memory_equal (&a->time, &b->time, sizeof a->time);
+  assert_int_equal (a->connections.clients, b->connections.clients);
+  assert_opens_equal (&a->connections.other_exports,
+                      &b->connections.other_exports);
   assert_opens_equal (&a->connections.all, &b->connections.all);
   for (unsigned i = 0; i < a->connections.nr_exports; i++)
     assert_opens_equal (&a->connections.exports[i].opens,
@@ -348,7 +384,7 @@ test_interval_most (void **state)
   snapshot_subtract (&interval, &run, &before);
   assert_int_equal (got->first_begin, 0);
 
-  now->first_begin = 1001 * S;
+  now->first_begin = now->recent_first = 1001 * S;
   now->last_end = 1002 * S;
   now->most_in_flight = now->recent_most = 16;
   now->op_most_in_flight[OP_READ] = now->op_recent_most[OP_READ] = 9;
@@ -359,6 +395,7 @@ test_interval_most (void **state)
   assert_int_equal (got->most_in_flight, 16);
   snapshot_copy (&before, &run);
 
+  now->recent_first = 1005 * S;
   now->last_end = 1007 * S;
   now->recent_most = 5;
   now->op_recent_most[OP_READ] = 2;
@@ -370,11 +407,12 @@ test_interval_most (void **state)
   assert_int_equal (got->op_most_in_flight[OP_READ], 2);
   assert_int_equal (got->in_flight[OP_READ], 3);
   assert_int_equal (interval.layers[1].connections.most, 1);
-  /* Busy again since the last end that was seen before. */
-  assert_int_equal (layer_active_ns (&interval.layers[1]), 5 * S);
+  assert_int_equal (got->first_begin, 1005 * S);
+  assert_int_equal (layer_active_ns (&interval.layers[1]), 2 * S);
   assert_int_equal (run.layers[1].time.most_in_flight, 16);
 
   /* Nothing happened, and time stood still. */
+  now->recent_first = 0;
   snapshot_copy (&before, &run);
   snapshot_subtract (&interval, &run, &before);
   assert_int_equal (interval.elapsed_ns, 0);
@@ -547,13 +585,13 @@ test_active (void **state)
 static void
 test_percentile (void **state)
 {
-  const struct request request = { .op = OP_READ };
+  const struct record request = { .kind = OP_READ };
   struct op_totals *op = &run.layers[0].ops[OP_READ];
 
   (void) state;
   for (uint64_t ns = 1; ns <= 1000; ns++) {
-    extremes_request (&op->extremes, &request, ns * MS, ns - 1);
-    tally_request (&op->tally, &request, ns * MS, 0);
+    extremes_record (&op->extremes, &request, ns * MS, ns - 1);
+    tally_record (&op->tally, &request, ns * MS, 0);
   }
   assert_in_range (op_percentile (op, 50000), 495 * MS, 505 * MS);
   assert_in_range (op_percentile (op, 99900), 990 * MS, 1000 * MS);
@@ -563,8 +601,8 @@ test_percentile (void **state)
   for (uint64_t ns = 1000000; ns < 1020000; ns += 997) {
     op = &run.layers[0].ops[OP_WRITE];
     memset (op, 0, sizeof *op);
-    extremes_request (&op->extremes, &request, ns, 0);
-    tally_request (&op->tally, &request, ns, 0);
+    extremes_record (&op->extremes, &request, ns, 0);
+    tally_record (&op->tally, &request, ns, 0);
     assert_int_equal (op_percentile (op, 50000), ns);
   }
 }

@@ -49,15 +49,15 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
           uint64_t latency_ns, uint32_t flags)
 {
   struct op_totals *totals = &layer.ops[op];
-  struct request request = {
-    .op = op, .count = count, .offset = offset, .flags = flags,
+  struct record request = {
+    .kind = op, .count = count, .offset = offset, .flags = flags,
     .begin = snapshot.start + 250 * MS,
   };
 
   for (unsigned i = 0; i < n; i++) {
-    extremes_request (&totals->extremes, &request, latency_ns,
-                      totals->tally.requests);
-    tally_request (&totals->tally, &request, latency_ns, snapshot.block);
+    extremes_record (&totals->extremes, &request, latency_ns,
+                     totals->tally.requests);
+    tally_record (&totals->tally, &request, latency_ns, snapshot.block);
     request.offset += count;
     request.begin += latency_ns;
   }
@@ -542,7 +542,9 @@ test_connections (void **state)
                             .longest_ns = 1 * S };
   c->most = 3;
   c->nr_exports = 1;
-  c->exports[0] = (struct export_opens) { names[0], c->all };
+  c->exports[0] = (struct export_opens) {
+    .name = names[0], .opens = c->all,
+  };
   expect_table (
 "connections                     opened  failed   mean open     longest  at once\n"
 "all                                 12       1      231 ms      1.00 s        3\n"
