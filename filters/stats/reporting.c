@@ -120,6 +120,7 @@ reporting_start (struct reporting *reporting, struct settler *settler)
   now->threshold = options->threshold;
   now->block = options->block;
   now->zero = options->zero;
+  now->thread_model = options->thread_model;
 }
 
 /* Sum up all layers at one moment.  Recorders are the other way round. */

@@ -31,6 +31,7 @@ struct report_options {
   uint64_t threshold;           /* thousandths of a percent */
   uint64_t block;               /* bytes, 0: off */
   bool zero;
+  int thread_model;             /* see snapshot.h */
   const char *nbdkit_version;
   void (*debug) (const char *fmt, ...)  /* NULL: be silent */
     __attribute__ ((format (printf, 1, 2)));

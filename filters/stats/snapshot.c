@@ -62,27 +62,33 @@ subtract_depths (struct depth_class *interval,
 }
 
 static void
+subtract_op_time (struct timeline_totals *interval,
+                  const struct timeline_totals *before, enum op op)
+{
+  interval->op_busy_ns[op] -= before->op_busy_ns[op];
+  interval->op_most_in_flight[op] = interval->op_recent_most[op];
+  interval->sequential[op] -= before->sequential[op];
+  interval->small_sequential[op] -= before->small_sequential[op];
+  interval->overlapped[op] -= before->overlapped[op];
+  interval->in_flight_ns[op] = clock_since (before->in_flight_ns[op],
+                                            interval->in_flight_ns[op]);
+  subtract_depths (interval->depths[op], before->depths[op]);
+  for (unsigned k = 0; k < SIZE_CLASSES; k++)
+    subtract_depths (interval->size_depths[op][k],
+                     before->size_depths[op][k]);
+}
+
+static void
 subtract_time (struct timeline_totals *interval,
                const struct timeline_totals *before)
 {
   interval->busy_ns -= before->busy_ns;
   interval->request_busy_ns -= before->request_busy_ns;
   interval->most_in_flight = interval->recent_most;
-  for (unsigned op = 0; op < NR_OPS; op++) {
-    interval->op_busy_ns[op] -= before->op_busy_ns[op];
-    interval->op_most_in_flight[op] = interval->op_recent_most[op];
-    interval->sequential[op] -= before->sequential[op];
-    interval->small_sequential[op] -= before->small_sequential[op];
-    interval->overlapped[op] -= before->overlapped[op];
-    interval->in_flight_ns[op] = clock_since (before->in_flight_ns[op],
-                                              interval->in_flight_ns[op]);
-    subtract_depths (interval->depths[op], before->depths[op]);
-    for (unsigned size = 0; size < SIZE_CLASSES; size++)
-      subtract_depths (interval->size_depths[op][size],
-                       before->size_depths[op][size]);
-  }
   interval->open_busy_ns -= before->open_busy_ns;
   interval->waiting_ns -= before->waiting_ns;
+  for (unsigned op = 0; op < NR_OPS; op++)
+    subtract_op_time (interval, before, op);
   interval->first_begin = interval->recent_first;
 }
 

@@ -32,8 +32,18 @@ struct snapshot {
   uint64_t threshold;           /* statsthreshold, thousandths of a percent */
   uint64_t block;               /* statsblock, 0: off */
   bool zero;                    /* statszero */
+  int thread_model;             /* nbdkit's for the server, see below */
   size_t nr_layers;
   struct recorder_totals *layers; /* nearest the client first */
+};
+
+/* How much nbdkit lets through at once: the numbers are nbdkit's own. */
+enum thread_model {
+  THREADS_UNKNOWN = -1,
+  THREADS_SERIALIZE_CONNECTIONS, /* one request, of one connection */
+  THREADS_SERIALIZE_ALL_REQUESTS, /* one request */
+  THREADS_SERIALIZE_REQUESTS,   /* one request of each connection */
+  THREADS_PARALLEL,
 };
 
 /* Make room for one more layer, zeroed.  Returns -1 when there is no

@@ -284,7 +284,7 @@ make_layer (void)
 static int
 stats_get_ready (int thread_model)
 {
-  (void) thread_model;
+  options.thread_model = thread_model;
   if (stats_debug_report)
     options.debug = nbdkit_debug;
   if (reporting == NULL) {
