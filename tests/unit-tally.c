@@ -104,6 +104,36 @@ test_length_alignment (void **state)
   assert_int_equal (sum (tally.length_alignment, LENGTH_ALIGNMENTS), 65);
 }
 
+/* Off in offset or length or both is once. */
+static void
+test_misaligned (void **state)
+{
+  static const struct {
+    uint64_t offset;
+    uint32_t count;
+    bool misaligned;
+  } table[] = {
+    { 0, 0, false },            /* a flush */
+    { 0, 4096, false },
+    { 4096, 12288, false },
+    { UINT64_C (1) << 62, UINT32_C (1) << 31, false },
+    { 0, 1, true },
+    { 0, 4095, true },
+    { 0, 4097, true },
+    { 512, 4096, true },
+    { 4095, 1, true },
+    { 1, 4095, true },          /* and its end is aligned */
+    { 4095, 4097, true },
+    { (UINT64_C (1) << 62) + 2048, 2048, true },
+  };
+
+  for (size_t i = 0; i < LENGTH (table); i++) {
+    start (state);
+    count (table[i].offset, table[i].count, 0);
+    assert_int_equal (tally.misaligned, table[i].misaligned);
+  }
+}
+
 /* Blocks. */
 
 static void
@@ -287,7 +317,7 @@ static void
 test_random (void **state)
 {
   uint64_t bytes = 0, latency_ns = 0, zeros = 0, touched = 0;
-  uint64_t with_bytes = 0, smaller = 0, aligned = 0;
+  uint64_t with_bytes = 0, smaller = 0, aligned = 0, misaligned = 0;
 
   (void) state;
   for (unsigned i = 0; i < 20000; i++) {
@@ -299,12 +329,15 @@ test_random (void **state)
     bytes += request.count;
     latency_ns += ns;
     zeros += request.zero_bytes;
-    if (request.count == 0)
+    if (request.count == 0) {
+      misaligned += request.offset % 4096 != 0;
       continue;
+    }
     with_bytes++;
     touched += (end + 4095) / 4096 - request.offset / 4096;
     smaller += request.count < 4096;
     aligned += request.offset % 4096 == 0 && end % 4096 == 0;
+    misaligned += request.offset % 4096 != 0 || request.count % 4096 != 0;
   }
   assert_int_equal (tally.requests, 20000);
   assert_int_equal (tally.bytes, bytes);
@@ -313,6 +346,7 @@ test_random (void **state)
   assert_int_equal (tally.blocks.touched, touched);
   assert_int_equal (tally.blocks.smaller, smaller);
   assert_int_equal (tally.blocks.aligned, aligned);
+  assert_int_equal (tally.misaligned, misaligned);
   assert_in_range (aligned, 1, with_bytes - 1);
   check_sums (&tally, with_bytes);
 }
@@ -462,6 +496,7 @@ main (void)
     TEST (test_size_classes),
     TEST (test_offset_alignment),
     TEST (test_length_alignment),
+    TEST (test_misaligned),
     TEST (test_block_fit),
     TEST (test_unaligned_clusters),
     TEST (test_no_blocks),

@@ -30,6 +30,9 @@
 #define OFFSET_ALIGNMENTS 65
 #define LENGTH_ALIGNMENTS 33
 
+/* Storage mostly works in blocks of at least that size. */
+#define ALIGNED_TO UINT64_C (4096)
+
 /* How many blocks a request touches: 1, 2, 3, or more. */
 #define BLOCKS_TOUCHED 4
 
@@ -59,6 +62,7 @@ struct tally {
   struct size_class sizes[SIZE_CLASSES];
   uint64_t offset_alignment[OFFSET_ALIGNMENTS];
   uint64_t length_alignment[LENGTH_ALIGNMENTS];
+  uint64_t misaligned;          /* to ALIGNED_TO, in offset or length */
 
   struct {                      /* against blocks of statsblock bytes */
     uint64_t aligned;           /* offset and length */
