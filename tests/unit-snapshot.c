@@ -488,6 +488,11 @@ test_rates (void **state)
   assert_close (per_second (UINT64_MAX, 1), 1.8446744073709551615e28);
   assert_close (per_second (1, UINT64_MAX), 1e9 / 1.8446744073709551615e19);
 
+  assert_close (ratio (5, 0), 0);
+  assert_close (ratio (0, 5), 0);
+  assert_close (ratio (5, 4), 1.25);
+  assert_close (ratio (UINT64_MAX, 1), 1.8446744073709551615e19);
+
   assert_close (percent (5, 0), 0);
   assert_close (percent (0, 5), 0);
   assert_close (percent (1, 3), 100.0 / 3);
@@ -512,6 +517,8 @@ test_nothing (void **state)
   for (unsigned op = 0; op < NR_OPS; op++) {
     assert_close (op_mean_in_flight (layer, op), 0);
     assert_close (op_mean_ns (&layer->ops[op]), 0);
+    assert_close (op_blocks_touched (&layer->ops[op]), 0);
+    assert_int_equal (op_ended (&layer->ops[op]), 0);
     assert_int_equal (op_percentile (&layer->ops[op], 99000), 0);
   }
 }
@@ -554,9 +561,14 @@ test_in_flight (void **state)
   for (unsigned op = 0; op < NR_OPS; op++) {
     const struct op_totals *totals = &layer->ops[op];
     uint64_t ns = totals->tally.latency_ns + totals->tally.fast_zero_refused.ns;
+    uint64_t ended = totals->tally.requests
+      + totals->tally.fast_zero_refused.requests;
 
-    for (unsigned i = 0; i < MAX_FAILURES; i++)
+    for (unsigned i = 0; i < MAX_FAILURES; i++) {
       ns += totals->failures.by_errno[i].ns;
+      ended += totals->failures.by_errno[i].requests;
+    }
+    assert_int_equal (op_ended (totals), ended);
     assert_int_equal (op_latency_ns (totals), ns);
     assert_close (op_mean_in_flight (layer, op)
                   * (double) layer->time.op_busy_ns[op], (double) ns);
@@ -567,6 +579,23 @@ test_in_flight (void **state)
   assert_int_equal (layer_latency_ns (layer), all_ns);
   assert_close (layer_mean_in_flight (layer) * (double) layer->time.busy_ns,
                 (double) all_ns);
+}
+
+/* A request without bytes touches no block and is not in the mean. */
+static void
+test_blocks_touched (void **state)
+{
+  struct op_totals *op = &run.layers[0].ops[OP_TRIM];
+  struct request request = { .op = OP_TRIM, .count = 12288 };
+
+  (void) state;
+  tally_request (&op->tally, &request, MS, 4096);
+  request.count = 4096;
+  tally_request (&op->tally, &request, MS, 4096);
+  assert_close (op_blocks_touched (op), 2);
+  request.count = 0;
+  tally_request (&op->tally, &request, MS, 4096);
+  assert_close (op_blocks_touched (op), 2);
 }
 
 static void
@@ -623,6 +652,7 @@ main (void)
     TEST (test_nothing),
     TEST (test_sums),
     TEST (test_in_flight),
+    TEST (test_blocks_touched),
     TEST (test_active),
     TEST (test_percentile),
   };

@@ -12,12 +12,6 @@
 #include "clock.h"
 #include "snapshot.h"
 
-static double
-ratio (uint64_t a, uint64_t b)
-{
-  return b ? (double) a / (double) b : 0;
-}
-
 int
 snapshot_add_layer (struct snapshot *snapshot)
 {
@@ -217,6 +211,13 @@ layer_in_flight (const struct recorder_totals *layer)
 }
 
 uint64_t
+op_ended (const struct op_totals *op)
+{
+  return op->tally.requests + failures_total (&op->failures).requests
+    + op->tally.fast_zero_refused.requests;
+}
+
+uint64_t
 op_latency_ns (const struct op_totals *op)
 {
   return op->tally.latency_ns + failures_total (&op->failures).ns
@@ -255,6 +256,16 @@ op_mean_ns (const struct op_totals *op)
   return ratio (op->tally.latency_ns, op->tally.requests);
 }
 
+double
+op_blocks_touched (const struct op_totals *op)
+{
+  uint64_t with_bytes = 0;
+
+  for (unsigned i = 0; i < BLOCKS_TOUCHED; i++)
+    with_bytes += op->tally.blocks.by_touched[i];
+  return ratio (op->tally.blocks.touched, with_bytes);
+}
+
 uint64_t
 op_percentile (const struct op_totals *op, unsigned thousandths)
 {
@@ -273,6 +284,12 @@ double
 per_second (uint64_t n, uint64_t ns)
 {
   return ns ? (double) n * NS_PER_S / (double) ns : 0;
+}
+
+double
+ratio (uint64_t a, uint64_t b)
+{
+  return b ? (double) a / (double) b : 0;
 }
 
 double

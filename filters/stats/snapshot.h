@@ -82,9 +82,10 @@ extern uint64_t layer_requests (const struct recorder_totals *layer);
 extern uint64_t layer_failed (const struct recorder_totals *layer);
 extern uint64_t layer_in_flight (const struct recorder_totals *layer);
 
-/* Time spent inside the layer below, summed up over the requests that
- * ended, also those that failed or were refused.
+/* Requests that ended, also those that failed or were refused, and the
+ * time that these spent inside the layer below, summed up.
  */
+extern uint64_t op_ended (const struct op_totals *op);
 extern uint64_t op_latency_ns (const struct op_totals *op);
 extern uint64_t layer_latency_ns (const struct recorder_totals *layer);
 
@@ -100,6 +101,11 @@ extern double layer_mean_in_flight (const struct recorder_totals *layer);
 /* Mean latency of requests that succeeded, in ns; 0 without any. */
 extern double op_mean_ns (const struct op_totals *op);
 
+/* Blocks of statsblock bytes that one of those with bytes touches on
+ * average; 0 without any.
+ */
+extern double op_blocks_touched (const struct op_totals *op);
+
 /* Their percentile, see histogram.h. */
 extern uint64_t op_percentile (const struct op_totals *op,
                                unsigned thousandths);
@@ -109,6 +115,9 @@ extern uint64_t layer_active_ns (const struct recorder_totals *layer);
 
 /* n in ns nanoseconds, as n a second; 0 where no time passed. */
 extern double per_second (uint64_t n, uint64_t ns);
+
+/* a / b; 0 where b is 0. */
+extern double ratio (uint64_t a, uint64_t b);
 
 /* part / whole in percent; 0 where the whole is 0. */
 extern double percent (uint64_t part, uint64_t whole);

@@ -378,7 +378,7 @@ write_block_fit (FILE *fp, const struct recorder_totals *layer,
       continue;
     fprintf (fp, "%-8s%10" PRIu64 "%10" PRIu64 "%12.2f", op_name (op),
              tally->blocks.aligned, tally->blocks.smaller,
-             (double) tally->blocks.touched / (double) tally->requests);
+             op_blocks_touched (&layer->ops[op]));
     for (unsigned i = 0; i < BLOCKS_TOUCHED; i++)
       fprintf (fp, "%10" PRIu64, tally->blocks.by_touched[i]);
     fputc ('\n', fp);
