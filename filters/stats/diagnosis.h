@@ -5,13 +5,14 @@
  */
 
 /* Plain-words findings: what the figures of a snapshot prove about where
- * the time went, worst first.  Every rule and its threshold stands in one
+ * the time went, worst first.  Every rule and its thresholds stand in one
  * table in diagnosis.c.  There are none where there is nothing to say.
  */
 
 #ifndef STATS_DIAGNOSIS_H
 #define STATS_DIAGNOSIS_H
 
+#include <stdbool.h>
 #include <stddef.h>
 
 #include "snapshot.h"
@@ -29,7 +30,9 @@ struct finding {
   unsigned rule;                /* its place in the table of rules */
   size_t layer;                 /* from 0, nearest the client */
   const char *op;               /* the operation it is about, or NULL */
-  double weight;                /* share of elapsed time that it explains */
+  bool fault;                   /* what went wrong comes first */
+  double weight;                /* how much of the elapsed time could be won */
+                                /* at most, in percent; 0 of a fault */
   char text[320];               /* a sentence or two, one line */
   struct finding_number numbers[FINDING_NUMBERS];
 };
