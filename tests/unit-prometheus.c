@@ -319,6 +319,8 @@ conversion (void)
   layer->time.op_busy_ns[OP_WRITE] = 356000000;
   layer->time.op_busy_ns[OP_FLUSH] = 1021000000;
   layer->time.in_flight[OP_ZERO] = 16;
+  layer->time.in_flight_ns[OP_ZERO] = 16 * UINT64_C (2000000001);
+  layer->ops[OP_ZERO].tally.fast_zero_refused.requests = 39;
   layer->connections.all.opened = 4;
   layer->connections.all.failed = 1;
   layer->connections.now = 3;
@@ -347,6 +349,8 @@ test_figures (void **state)
   expect ("layer_busy_seconds_total{layer=\"1\"}", "1.390000000");
   expect ("layer_busy_seconds_total{layer=\"2\"}", "0.000000000");
   expect ("in_flight{layer=\"1\",op=\"zero\"}", "16");
+  expect ("in_flight_seconds_total{layer=\"1\",op=\"zero\"}", "32.000000016");
+  expect ("refused_requests_total{layer=\"1\",op=\"zero\"}", "39");
   expect ("connections_total{layer=\"1\"}", "4");
   expect ("failed_connections_total{layer=\"1\"}", "1");
   expect ("open_connections{layer=\"1\"}", "3");
@@ -365,7 +369,7 @@ static void
 test_all_operations (void **state)
 {
   static const char *const names[] = {
-    "requests_total", "bytes_total", "in_flight",
+    "requests_total", "bytes_total", "in_flight", "refused_requests_total",
     "request_duration_seconds_count",
   };
 

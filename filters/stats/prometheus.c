@@ -73,6 +73,18 @@ in_flight (const struct recorder_totals *layer, enum op op)
 }
 
 static uint64_t
+in_flight_ns (const struct recorder_totals *layer, enum op op)
+{
+  return layer->time.in_flight_ns[op];
+}
+
+static uint64_t
+refused (const struct recorder_totals *layer, enum op op)
+{
+  return layer->ops[op].tally.fast_zero_refused.requests;
+}
+
+static uint64_t
 layer_busy_ns (const struct recorder_totals *layer)
 {
   return layer->time.busy_ns;
@@ -140,6 +152,13 @@ static const struct metric metrics[] = {
     .help = "Time with at least one opening of an export in flight." },
   { .name = "in_flight", .type = "gauge", .of_op = in_flight,
     .help = "Requests that were begun and have not ended." },
+  { .name = "in_flight_seconds_total", .type = "counter", .ns = true,
+    .of_op = in_flight_ns,
+    .help = "Time that requests were in flight, summed up over all of them,"
+            " also those that failed or have not ended." },
+  { .name = "refused_requests_total", .type = "counter", .of_op = refused,
+    .help = "Requests for a fast zero that were refused, which is no"
+            " failure." },
   { .name = "unrecorded_requests_total", .type = "counter",
     .of_layer = unrecorded,
     .help = "Requests that nothing else counts, for want of memory." },
