@@ -16,6 +16,8 @@ source "$top_srcdir/tests/diagnosis.sh"
 
 requires jq --version
 requires nbdkit --filter=delay --filter=rate null --version
+requires nbdkit --filter=error --filter=noparallel null --version
+requires nbdsh --version
 requires qemu-img --version
 
 cd "$tmp"
@@ -42,3 +44,25 @@ bench -d 1 -s 64k -c 120 -- --filter=stats --filter=delay memory 64M \
       delay-read=10ms
 found one-at-a-time 'never more than one request in flight'
 not_found storage-bound client-bound saturated
+
+# One that sends sixteen at once, to storage that takes no more than one.
+bench -d 16 -s 64k -c 120 -- --filter=stats --filter=noparallel \
+      --filter=delay memory 64M delay-read=10ms serialize=all-requests
+found one-at-a-time 'since the thread model is serialize_all_requests\. At 1'
+found one-at-a-time 'however many the client sends\.$'
+not_found storage-bound client-bound saturated
+
+# Most fail, and take as long. The time of all is not that of the others.
+cat >client.py <<'EOF'
+for i in range(200):
+    try:
+        h.pread(65536, i << 16)
+    except nbd.Error:
+        pass
+EOF
+provoke --filter=stats --filter=delay --filter=error memory 64M \
+        delay-read=10ms error-pread=EIO error-pread-rate=90% \
+        --run 'nbdsh -u "$uri" -c - <client.py'
+found one-at-a-time 'never more than one request in flight'
+jq -e '(.diagnosis[] | select(.code == "one-at-a-time").numbers.possible_iops)
+       * .busy_ns / 1e9 | . > 190 and . < 220' report

@@ -17,7 +17,7 @@ source "$top_srcdir/tests/diagnosis.sh"
 requires jq --version
 requires nbdinfo --version
 requires nbdkit eval --version
-requires nbdkit --filter=delay null --version
+requires nbdkit --filter=delay --filter=error null --version
 requires nbdsh --version
 requires qemu-img --version
 
@@ -25,7 +25,7 @@ cd "$tmp"
 bench -w -d 1 -s 64k -c 20 --flush-interval=5 -- --filter=stats eval \
       get_size='echo 64M' pread='exit 1' can_write='exit 0' \
       pwrite='cat >/dev/null' can_flush='exit 0' flush='sleep 0.3'
-found flush 'Flushing took [0-9.]+% .* flushes of [0-9.]+ ms on average'
+found flush 'A flush was in flight for [0-9.]+% .* flushes of [0-9.]+ ms on average'
 
 cat >client.py <<'EOF'
 for i in range(20):
@@ -33,11 +33,29 @@ for i in range(20):
 EOF
 provoke --filter=stats --filter=delay memory 64M delay-extents=60ms \
         --run 'nbdsh --base-allocation -u "$uri" -c - <client.py'
-found extents-time 'extents took 100.0% .*in 20 requests'
+found extents-time 'asked for during 100.0% .*: 20 requests of [0-9.]+ ms on'
+
+# The same where none of them succeeds.
+cat >client.py <<'EOF'
+for i in range(20):
+    try:
+        h.block_status(65536, 0, lambda *args: 0)
+    except nbd.Error:
+        pass
+EOF
+provoke --filter=stats --filter=delay --filter=error memory 64M \
+        delay-extents=60ms error-extents=EIO error-extents-rate=100% \
+        --run 'nbdsh --base-allocation -u "$uri" -c - <client.py'
+found extents-time ': 20 requests of [0-9.]+ ms on average, of which 20 failed'
 
 provoke --filter=stats --filter=delay memory 64M delay-open=1100ms \
         --run 'nbdinfo --size "$uri"'
-found slow-open 'took up to 1.[0-9]+ s'
+found slow-open 'being opened for a client: .* longest took 1.[0-9]+ s'
+
+# None takes a second, and all together more.
+provoke --filter=stats --filter=delay memory 64M delay-open=400ms \
+        --run 'for i in 1 2 3 4; do nbdsh -u "$uri" -c "h.pread (512, 0)"; done'
+found slow-open 'being opened for a client: 4 openings ended; the longest took'
 
 # The waits are the load.
 provoke --filter=stats memory 64M \
