@@ -31,14 +31,17 @@ timeline_follow (struct timeline *timeline, struct in_order *request,
 }
 
 static void
-read_op (const struct timeline *timeline, enum op op, uint64_t now,
+read_op (struct timeline *timeline, enum op op, uint64_t now,
          struct timeline_totals *totals)
 {
   const struct concurrency *c = &timeline->concurrency;
 
   totals->op_busy_ns[op] = c->kinds[op].ns;
   totals->in_flight[op] = (unsigned) c->kinds[op].n;
-  totals->in_flight_ns[op] = concurrency_in_flight_ns (c, op, now);
+  timeline->told_in_flight_ns[op]
+    = time_later (timeline->told_in_flight_ns[op],
+                  concurrency_in_flight_ns (c, op, now));
+  totals->in_flight_ns[op] = timeline->told_in_flight_ns[op];
   totals->op_most_in_flight[op] = c->op_most[op].run;
   totals->op_recent_most[op] = c->op_most[op].recent;
   for (unsigned size = 0; size < SIZE_CLASSES; size++) {

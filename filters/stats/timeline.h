@@ -66,8 +66,8 @@ struct timeline_totals {
   unsigned recent_most, op_recent_most[NR_OPS]; /* since the totals before */
   struct depth_class depths[NR_OPS][DEPTH_CLASSES];
   struct depth_class size_depths[NR_OPS][SIZE_CLASSES][DEPTH_CLASSES];
-  uint64_t overlapped[NR_OPS];  /* requests that succeeded and were not alone
-                                   in flight all the time */
+  uint64_t overlapped[NR_OPS];  /* requests that ended and were not alone in
+                                   flight all the time */
   uint64_t sequential[NR_OPS];  /* requests, see sequence.h */
   uint64_t small_sequential[NR_OPS]; /* of these, smaller than 16 KiB */
 };
@@ -88,6 +88,7 @@ struct timeline {
   struct depth_class size_depths[NR_OPS][SIZE_CLASSES][DEPTH_CLASSES];
   uint64_t overlapped[NR_OPS];
   uint64_t sequential[NR_OPS], small_sequential[NR_OPS];
+  uint64_t told_in_flight_ns[NR_OPS]; /* which never becomes less */
 };
 
 extern void timeline_init (struct timeline *timeline, uint64_t now);
@@ -129,6 +130,7 @@ timeline_end (struct timeline *timeline, struct in_order *request,
     return;
   if (timeline->alone == request)
     timeline->alone = NULL;
+  timeline->overlapped[record->kind] += request->overlapped;
   if (record->failed) {
     timeline->sequential[record->kind] -= request->sequential;
     timeline->small_sequential[record->kind] -= request->small;
@@ -138,7 +140,6 @@ timeline_end (struct timeline *timeline, struct in_order *request,
                                 [depth_class_of (request->depth)];
   class->requests++;
   class->latency_ns += record->end - record->begin;
-  timeline->overlapped[record->kind] += request->overlapped;
 }
 
 /* After its begin, for one that has an offset: see whether it goes on with
