@@ -93,6 +93,63 @@ wait_for (unsigned n)
   }
 }
 
+/* When the next one is due, with a period of 1000. */
+static void
+test_next (void **state)
+{
+  static const struct { uint64_t due, began, ended, next; } table[] = {
+    /* In time, or a little late. */
+    { 7000, 7000, 7000, 8000 }, { 7000, 7000, 7001, 8000 },
+    { 7000, 7001, 7010, 8000 }, { 7000, 7499, 7500, 8000 },
+    { 7000, 7500, 7500, 8000 },
+    /* It takes a while, but not too long. */
+    { 7000, 7000, 7999, 8000 }, { 7000, 7000, 8000, 8000 },
+    /* It takes longer: those meanwhile fall out. */
+    { 7000, 7000, 8001, 9000 }, { 7000, 7001, 9990, 10000 },
+    { 7000, 7000, 9000, 9000 },
+    /* It comes late, as after SIGSTOP, and takes the place of all that were
+     * missed, and of the next one if that is near.
+     */
+    { 7000, 7501, 7501, 9000 }, { 7000, 7999, 7999, 9000 },
+    { 7000, 8000, 8001, 9000 }, { 7000, 10200, 10210, 11000 },
+    { 7000, 10500, 10510, 11000 }, { 7000, 10501, 10510, 12000 },
+    { 7000, 10997, 10998, 12000 }, { 7000, 10100, 12400, 13000 },
+    /* A year late. */
+    { 7000, 31536000007300, 31536000007400, 31536000008000 },
+  };
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (table); i++)
+    assert_int_equal (ticker_next (table[i].due, 1000, table[i].began,
+                                   table[i].ended), table[i].next);
+}
+
+/* However late they are and long they take, each is due at a multiple of
+ * the period, not before the one before has ended, and at least half a
+ * period after that began; and none that could have been is left out.
+ */
+static void
+test_next_any (void **state)
+{
+  const uint64_t period = 1001;
+  uint64_t seed = 7, due = period;
+
+  (void) state;
+  for (unsigned i = 0; i < 100000; i++) {
+    const uint64_t began = due + random_below (&seed, 4) * period / 2
+      + random_below (&seed, period);
+    const uint64_t ended = began + random_below (&seed, 3 * period);
+    const uint64_t next = ticker_next (due, period, began, ended);
+
+    assert_int_equal (next % period, 0);
+    assert_true (next > due && next >= ended);
+    assert_true (next - began >= period / 2);
+    assert_true (next - period <= due || next - period < ended
+                 || next - period < began + period / 2);
+    due = next;
+  }
+}
+
 /* Never one too early, and the first after a period. */
 static void
 test_ticks (void **state)
@@ -129,8 +186,8 @@ test_no_drift (void **state)
   assert_true (found);
 }
 
-/* After a long tick, those that fell out are not made up for: one comes at
- * once, and the others at their times.
+/* After a long tick, those that fell out are not made up for: the others
+ * come at their times.
  */
 static void
 test_long_tick (void **state)
@@ -247,6 +304,8 @@ int
 main (void)
 {
   const struct CMUnitTest tests[] = {
+    TEST (test_next),
+    TEST (test_next_any),
     TEST (test_ticks),
     TEST (test_no_drift),
     TEST (test_long_tick),

@@ -32,19 +32,29 @@ wait_until (struct ticker *ticker, uint64_t when)
 /* The times are multiples of the period from the start, so they do not
  * drift.
  */
+uint64_t
+ticker_next (uint64_t due, uint64_t period_ns, uint64_t began,
+             uint64_t ended)
+{
+  const uint64_t half = began + period_ns / 2;
+  const uint64_t earliest = half > ended ? half : ended;
+  const uint64_t next = due + period_ns;
+  const uint64_t late = clock_since (next, earliest);
+
+  return next + (late / period_ns + (late % period_ns > 0)) * period_ns;
+}
+
 static void *
 run (void *vp)
 {
   struct ticker *ticker = vp;
-  uint64_t next = clock_now () + ticker->period_ns;
-  uint64_t now;
+  uint64_t due = clock_now () + ticker->period_ns;
+  uint64_t began;
 
-  while (wait_until (ticker, next)) {
+  while (wait_until (ticker, due)) {
+    began = clock_now ();
     ticker->tick (ticker->opaque);
-    now = clock_now ();
-    next += ticker->period_ns;
-    if (next < now)
-      next += (now - next) / ticker->period_ns * ticker->period_ns;
+    due = ticker_next (due, ticker->period_ns, began, clock_now ());
   }
   return NULL;
 }
