@@ -98,7 +98,8 @@ static const struct {
   { 5218762752 / 0.013, NUM_BYTES_PER_S, "374 GiB/s" },
   { 5218762752 / 2.107, NUM_BYTES_PER_S, "2.31 GiB/s" },
   { 9304.06 * GiB, NUM_BYTES_PER_S, "9.09 TiB/s" },
-  { (double) UINT64_MAX * 1e9, NUM_BYTES_PER_S, "16000000000 EiB/s" },
+  { (double) UINT64_MAX * 1e9, NUM_BYTES_PER_S, "14.9 RiB/s" },
+  { 1e40, NUM_BYTES_PER_S, "7888609052 QiB/s" },
 
   /* Where space is scarce. */
   { 0, NUM_SHORT_BYTES, "0B" },
@@ -122,6 +123,10 @@ static const struct {
   { 2.107e9, NUM_TIME, "2.11 s" },
   { 59.96e9, NUM_TIME, "60.0 s" },
   { 3600e9, NUM_TIME, "3600 s" },
+  { 99999.4e9, NUM_TIME, "99999 s" },
+  { 99999.5e9, NUM_TIME, "1.16 d" },
+  { 86400e9 * 365, NUM_TIME, "365 d" },
+  { (double) UINT64_MAX, NUM_TIME, "213504 d" },
 
   /* Counts have no unit but a scale. */
   { 0, NUM_COUNT, "0" },
@@ -133,6 +138,9 @@ static const struct {
   { 1234567, NUM_COUNT, "1.23M" },
   { 999999999, NUM_COUNT, "1.00G" },
   { 5e12, NUM_COUNT, "5.00T" },
+  { 5e15, NUM_COUNT, "5.00P" },
+  { (double) UINT64_MAX, NUM_COUNT, "18.4E" },
+  { (double) UINT64_MAX * 1e9, NUM_COUNT, "18.4R" },
 };
 
 static void
@@ -202,13 +210,16 @@ base_of (enum num_unit unit)
 static struct parsed
 parse (const char *string, enum num_unit unit)
 {
-  static const char *const units[][8] = {
-    [NUM_BYTES] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB" },
+  static const char *const units[][12] = {
+    [NUM_BYTES] = { " B", " KiB", " MiB", " GiB", " TiB", " PiB", " EiB",
+                    " ZiB", " YiB", " RiB", " QiB" },
     [NUM_BYTES_PER_S] = { " B/s", " KiB/s", " MiB/s", " GiB/s", " TiB/s",
-                          " PiB/s", " EiB/s" },
-    [NUM_SHORT_BYTES] = { "B", "K", "M", "G", "T", "P", "E" },
+                          " PiB/s", " EiB/s", " ZiB/s", " YiB/s", " RiB/s",
+                          " QiB/s" },
+    [NUM_SHORT_BYTES] = { "B", "K", "M", "G", "T", "P", "E", "Z", "Y",
+                          "R", "Q" },
     [NUM_TIME] = { " ns", " us", " ms", " s" },
-    [NUM_COUNT] = { "", "k", "M", "G", "T" },
+    [NUM_COUNT] = { "", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q" },
   };
   struct parsed parsed = { .factor = 1 };
   const char *const *name = units[unit];
@@ -218,6 +229,11 @@ parse (const char *string, enum num_unit unit)
   parsed.number = strtod (string, NULL);
   if (point)
     parsed.decimals = (size_t) (string + parsed.length - point) - 1;
+  if (unit == NUM_TIME && strcmp (string + parsed.length, " d") == 0) {
+    parsed.factor = 86400e9;
+    parsed.last = true;
+    return parsed;
+  }
   while (*name && strcmp (string + parsed.length, *name) != 0) {
     parsed.factor *= base_of (unit);
     name++;
@@ -291,6 +307,50 @@ test_sweep (void **state)
   }
 }
 
+/* In columns of all widths, with a blank in front. */
+static void
+test_columns (void **state)
+{
+  static const double values[] = {
+    0, 0.001, 0.4, 0.999, 1, 9.99, 99.5, 999.4, 999.96, 1e4, 99999.99, 1e7,
+    4294967296, 1e12, (double) UINT64_MAX, 1.8e28,
+  };
+  char buf[NUM2STR_LEN];
+
+  (void) state;
+  for (int width = 6; width <= 30; width++) {
+    for (uint64_t value = 1; value; value = value < UINT64_MAX / 3
+           ? value * 3 : value < UINT64_MAX ? UINT64_MAX : 0) {
+      count2str (buf, value, width);
+      assert_true (strlen (buf) < (size_t) width);
+      assert_true (fabs (strtod (buf, NULL) - (double) value) <= 0
+                   || strpbrk (buf, "kMGTPE"));
+    }
+    for (size_t i = 0; i < sizeof values / sizeof values[0]; i++) {
+      decimal2str (buf, values[i], 3, width);
+      assert_true (strlen (buf) < (size_t) width);
+    }
+  }
+  assert_string_equal (count2str (buf, 999999999, 10), "999999999");
+  assert_string_equal (count2str (buf, 1000000000, 10), "1.00G");
+  assert_string_equal (count2str (buf, UINT64_MAX, 21), "18446744073709551615");
+  assert_string_equal (decimal2str (buf, 9999.99, 2, 9), "9999.99");
+  assert_string_equal (decimal2str (buf, 99999.99, 2, 9), "99999.99");
+  assert_string_equal (decimal2str (buf, 100000, 2, 9), "100000.0");
+  assert_string_equal (decimal2str (buf, 9999999, 2, 9), "9999999");
+  assert_string_equal (decimal2str (buf, 1e9, 2, 9), "1.00G");
+  for (int unit = NUM_SHORT_BYTES; unit <= NUM_COUNT; unit++) {
+    if (unit == NUM_TIME)
+      continue;
+    for (double value = 1e-20; value < 1e29; value *= 1.01)
+      assert_true (strlen (rate2str (buf, value, unit)) <= 5);
+  }
+  assert_string_equal (rate2str (buf, 0, NUM_COUNT), "0");
+  assert_string_equal (rate2str (buf, 0.0994, NUM_COUNT), "<0.1");
+  assert_string_equal (rate2str (buf, 0.0995, NUM_COUNT), "0.10");
+  assert_string_equal (rate2str (buf, 0.01, NUM_SHORT_BYTES), "<0.1B");
+}
+
 /* Seconds never lose more than the last digit, and a short time keeps two
  * digits that count.
  */
@@ -321,6 +381,7 @@ main (void)
     cmocka_unit_test (test_table),
     cmocka_unit_test (test_seconds),
     cmocka_unit_test (test_sweep),
+    cmocka_unit_test (test_columns),
     cmocka_unit_test (test_seconds_sweep),
   };
 

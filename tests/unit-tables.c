@@ -12,6 +12,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <limits.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -627,6 +628,146 @@ test_amplification (void **state)
   free (text);
 }
 
+/* Every column at any value up to the largest: no line is too long, and no
+ * two figures touch, so each line has as many words as with small ones.
+ */
+
+static void
+fill_op (struct op_totals *op, uint64_t count, uint64_t ns)
+{
+  static const int errors[] = {
+    EIO, EADDRNOTAVAIL, ENOTRECOVERABLE, EPROTONOSUPPORT,
+  };
+  struct tally *tally = &op->tally;
+
+  tally->requests = count;
+  tally->bytes = count;
+  tally->latency_ns = ns;
+  tally->bins[HISTOGRAM_ALL - 1] = count;
+  /* In each the class that has the longest name. */
+  tally->sizes[SIZE_CLASSES - 1]
+    = (struct size_class) { count, UINT64_MAX - 1, ns };
+  tally->offset_alignment[OFFSET_ALIGNMENTS - 2] = count;
+  tally->length_alignment[LENGTH_ALIGNMENTS - 2] = count;
+  tally->blocks.aligned = tally->blocks.smaller = count;
+  tally->blocks.touched = UINT64_MAX;
+  for (unsigned i = 0; i < BLOCKS_TOUCHED; i++)
+    tally->blocks.by_touched[i] = count;
+  for (unsigned i = 0; i < NR_FLAGS; i++)
+    tally->flags[i] = count;
+  tally->fast_zero_refused.requests = count;
+  tally->zero_bytes = count;
+  op->extremes.min_ns = op->extremes.max_ns = ns;
+  for (unsigned i = 0; i < LENGTH (errors); i++)
+    op->failures.by_errno[i] = (struct failure) { errors[i], count, ns, ns };
+  op->extremes.slowest[0] = (struct slow_request) {
+    .latency_ns = ns, .begin = snapshot.start + (ns < UINT64_MAX / 2 ? ns
+                                                 : UINT64_MAX / 2),
+    .offset = count, .count = UINT32_MAX,
+  };
+}
+
+static void
+fill (uint64_t count, uint64_t ns)
+{
+  const unsigned most = count < UINT_MAX ? (unsigned) count : UINT_MAX;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    fill_op (&layer.ops[op], count, ns);
+    layer.time.op_most_in_flight[op] = most;
+    layer.time.op_busy_ns[op] = 1;
+    layer.time.in_flight_ns[op] = count;
+    for (unsigned i = 0; i < DEPTH_CLASSES; i++)
+      layer.time.depths[op][i] = (struct depth_class) { 1, ns };
+  }
+  layer.time.most_in_flight = most;
+  layer.time.busy_ns = 1;
+  layer.connections.all = (struct opens) {
+    .opened = count, .failed = count / 2, .ns = ns, .longest_ns = ns,
+  };
+  layer.connections.most = count;
+}
+
+static unsigned
+words_of (const char *line, size_t n)
+{
+  unsigned words = 0;
+
+  for (size_t i = 0; i < n; i++)
+    words += line[i] != ' ' && (i == 0 || line[i - 1] == ' ');
+  return words;
+}
+
+static void
+expect_same_words (const char *text, const char *small)
+{
+  check_lines (text);
+  while (*text && *small) {
+    const size_t n = strcspn (text, "\n"), m = strcspn (small, "\n");
+    const unsigned words = words_of (text, n);
+
+    /* The bar of a share, and how a text was cut, may differ. */
+    if (words != words_of (small, m))
+      fail_msg ("figures touch each other:\n%.*s\n%.*s", (int) m, small,
+                (int) n, text);
+    text += n + 1;
+    small += m + 1;
+  }
+  assert_string_equal (text, small);
+}
+
+static void
+test_largest (void **state)
+{
+  static const uint64_t times[] = {
+    2, 1023 * US, 999 * MS, 99999 * S, 100000 * S, UINT64_MAX / 2,
+    UINT64_MAX,
+  };
+  uint64_t count = 2;
+  char *small;
+
+  (void) state;
+  snapshot.block = 1;
+  snapshot.zero = true;
+  snapshot.threshold = 100000;
+  fill (2, 2);
+  small = tables ();
+  for (unsigned digits = 1; digits <= 20; digits++) {
+    for (size_t i = 0; i < LENGTH (times); i++) {
+      char *text;
+
+      fill (digits < 20 ? 10 * count - 1 : UINT64_MAX, times[i]);
+      text = tables ();
+      expect_same_words (text, small);
+      free (text);
+    }
+    count *= digits < 19 ? 10 : 1;
+  }
+  free (small);
+}
+
+static void
+test_amplification_largest (void **state)
+{
+  static struct recorder_totals lower;
+  char *text = NULL;
+  size_t size = 0;
+  FILE *fp = open_memstream (&text, &size);
+
+  (void) state;
+  layer.ops[OP_READ].tally.requests = layer.ops[OP_READ].tally.bytes = 1;
+  lower.ops[OP_READ].tally.requests = UINT64_MAX;
+  lower.ops[OP_READ].tally.bytes = UINT64_MAX;
+  amplification_write (fp, &layer, &lower);
+  assert_int_equal (fclose (fp), 0);
+  assert_string_equal (text,
+"\n"
+"for each of the layer above  requests     bytes\n"
+"read                            18.4E     18.4E\n"
+  );
+  free (text);
+}
+
 #define TEST(f) cmocka_unit_test_setup (f, start)
 #define RICH(f) cmocka_unit_test_setup (f, start_rich)
 
@@ -654,6 +795,8 @@ main (void)
     TEST (test_connections),
     RICH (test_order),
     TEST (test_amplification),
+    TEST (test_largest),
+    TEST (test_amplification_largest),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

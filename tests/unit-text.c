@@ -586,6 +586,68 @@ test_rows (void **state)
   }
 }
 
+/* Each column of a row at its largest value, and its smallest: as wide as
+ * ever, and no two figures touch.
+ */
+static void
+test_rows_extreme (void **state)
+{
+  static const struct { uint64_t elapsed_ns; const char *seconds; } times[] = {
+    { 99999990 * MS, "99999.99" }, { 99999994 * MS, "99999.99" },
+    { 99999996 * MS, "100000.0" }, { 100000 * S, "100000.0" },
+    { 999999 * S, "999999.0" }, { 1000000 * S, " 1000000" },
+    { 99999999 * S, "99999999" }, { 100000000 * S, "    100M" },
+    { UINT64_MAX, "   18.4G" },
+  };
+  static const uint64_t counts[] = {
+    1, 99, 1000, 999999, 1023 * KiB, UINT64_MAX / 1000, UINT64_MAX,
+  };
+  static const uint64_t spans[] = { 1, MS, S, 3600 * S, UINT64_MAX };
+  static const uint64_t depths[] = { 1, 99, 999, 1000, 9999, 99999, 1000000 };
+  struct recorder_totals layer = { .unrecorded = 0 };
+  struct snapshot interval = { .nr_layers = 1, .layers = &layer };
+  struct snapshot now = { .nr_layers = 1, .layers = &layer };
+  char *text;
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (times); i++) {
+    now.elapsed_ns = times[i].elapsed_ns;
+    text = row_of (&interval, &now, 1, false);
+    assert_int_equal (strncmp (text, times[i].seconds, 8), 0);
+    assert_int_equal (strlen (text), 81);
+    free (text);
+  }
+  for (size_t i = 0; i < LENGTH (counts); i++) {
+    for (size_t j = 0; j < LENGTH (spans); j++) {
+      for (size_t k = 0; k < LENGTH (depths); k++) {
+        unsigned words = 0;
+
+        interval.elapsed_ns = layer.time.busy_ns = spans[j];
+        for (unsigned op = 0; op < NR_OPS; op++) {
+          struct op_totals *totals = &layer.ops[op];
+
+          totals->tally.requests = totals->tally.bytes = counts[i];
+          totals->tally.bins[HISTOGRAM_ALL - 1] = counts[i];
+          totals->extremes.min_ns = totals->extremes.max_ns = spans[j];
+          layer.time.in_flight_ns[op] = 0;
+        }
+        layer.time.in_flight_ns[OP_READ] = spans[j] < 1000 * S
+          ? spans[j] * depths[k] : spans[j];
+        text = row_of (&interval, &now, 1, false);
+        for (char *word = strtok (text, " \n"); word;
+             word = strtok (NULL, " \n"))
+          words++;
+        /* A time has a unit of its own. */
+        assert_int_equal (words, 1 + 8 + 2 + 2);
+        free (text);
+        text = row_of (&interval, &now, 1, false);
+        assert_int_equal (strlen (text), 81);
+        free (text);
+      }
+    }
+  }
+}
+
 /* The extremes.  Nothing is divided by 0, and what no longer fits is
  * still written as a number.
  */
@@ -667,6 +729,23 @@ all_at_most (void)
   return layer;
 }
 
+/* The lines of operations may be long, all that follow them not. */
+static void
+check_tables (const char *text)
+{
+  for (text = strstr (text, "\n\n"); text; text = strstr (text, "\n\n")) {
+    text += 2;
+    if (strncmp (text, "layer ", 6) == 0)
+      continue;
+    for (size_t n; *text && *text != '\n'; text += n + 1) {
+      n = strcspn (text, "\n");
+      if (n > 80)
+        fail_msg ("this line is too long:\n%.*s", (int) n, text);
+    }
+    text--;
+  }
+}
+
 static void
 test_huge (void **state)
 {
@@ -679,6 +758,7 @@ test_huge (void **state)
   (void) state;
   text = text_of (&snapshot, true);
   check_sane (text);
+  check_tables (text);
   assert_non_null (strstr (text, "elapsed time: 18446744073.710 s\n"));
   assert_non_null (
     strstr (text, "\nwrite: 18446744073709551615 ops, 18446744073.710 s, "
@@ -696,7 +776,7 @@ test_huge (void **state)
   check_sane (text);
   assert_non_null (
     strstr (text, "\nread: 18446744073709551615 ops, 0.000000001 s, "
-                  "16.0 EiB, 16000000000 EiB/s op, "));
+                  "16.0 EiB, 14.9 RiB/s op, "));
   free (text);
 }
 
@@ -737,6 +817,7 @@ main (void)
     cmocka_unit_test (test_parts),
     cmocka_unit_test (test_diagnosis),
     cmocka_unit_test (test_rows),
+    cmocka_unit_test (test_rows_extreme),
     cmocka_unit_test (test_no_time),
     cmocka_unit_test (test_nothing),
     cmocka_unit_test (test_huge),

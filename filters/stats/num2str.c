@@ -6,22 +6,28 @@
 
 #include <config.h>
 
-#include <stdio.h>
+#include <inttypes.h>
 #include <stddef.h>
+#include <stdio.h>
 
 #include "num2str.h"
 
+/* They go as far as 2^64 of a thing in one nanosecond. */
 static const struct {
   double base;                  /* how many of one unit make the next */
-  const char *names[8];         /* smallest first, NULL-terminated */
+  const char *names[12];        /* smallest first, NULL-terminated */
 } scales[] = {
   [NUM_BYTES]       = { 1024, { " B", " KiB", " MiB", " GiB", " TiB", " PiB",
-                                " EiB", NULL } },
+                                " EiB", " ZiB", " YiB", " RiB", " QiB",
+                                NULL } },
   [NUM_BYTES_PER_S] = { 1024, { " B/s", " KiB/s", " MiB/s", " GiB/s", " TiB/s",
-                                " PiB/s", " EiB/s", NULL } },
-  [NUM_SHORT_BYTES] = { 1024, { "B", "K", "M", "G", "T", "P", "E", NULL } },
+                                " PiB/s", " EiB/s", " ZiB/s", " YiB/s",
+                                " RiB/s", " QiB/s", NULL } },
+  [NUM_SHORT_BYTES] = { 1024, { "B", "K", "M", "G", "T", "P", "E", "Z", "Y",
+                                "R", "Q", NULL } },
   [NUM_TIME]        = { 1000, { " ns", " us", " ms", " s", NULL } },
-  [NUM_COUNT]       = { 1000, { "", "k", "M", "G", "T", NULL } },
+  [NUM_COUNT]       = { 1000, { "", "k", "M", "G", "T", "P", "E", "Z", "Y",
+                                "R", "Q", NULL } },
 };
 
 /* How many decimals fit when the number has four characters.  The limits
@@ -37,14 +43,28 @@ decimals (double v)
   return 0;
 }
 
+/* Seconds that have more than five digits are told in days. */
+static const char *
+days2str (char buf[NUM2STR_LEN], double ns)
+{
+  const double days = ns / 1e9 / 86400;
+
+  snprintf (buf, NUM2STR_LEN, "%.*f d", decimals (days), days);
+  return buf;
+}
+
 const char *
 num2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
 {
   const double base = scales[unit].base;
   const char *const *name = scales[unit].names;
 
+  if (unit == NUM_TIME && value >= 99999.5e9)
+    return days2str (buf, value);
+
   if (value < 0.995 && value > 0) {
-    snprintf (buf, NUM2STR_LEN, value < 0.0995 ? "%.2g%s" : "%.2f%s",
+    snprintf (buf, NUM2STR_LEN,
+              value < 0.0995 && unit != NUM_TIME ? "%.2g%s" : "%.2f%s",
               value, *name);
     return buf;
   }
@@ -78,4 +98,32 @@ seconds2str (char buf[NUM2STR_LEN], double ns)
     digits = 3;
   snprintf (buf, NUM2STR_LEN, "%.*f s", digits, seconds);
   return buf;
+}
+
+const char *
+count2str (char buf[NUM2STR_LEN], uint64_t value, int width)
+{
+  if (snprintf (buf, NUM2STR_LEN, "%" PRIu64, value) < width)
+    return buf;
+  return num2str (buf, (double) value, NUM_COUNT);
+}
+
+const char *
+decimal2str (char buf[NUM2STR_LEN], double value, int digits, int width)
+{
+  for (; digits >= 0; digits--) {
+    if (snprintf (buf, NUM2STR_LEN, "%.*f", digits, value) < width)
+      return buf;
+  }
+  return num2str (buf, value, NUM_COUNT);
+}
+
+const char *
+rate2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
+{
+  if (value > 0 && value < 0.0995) {
+    snprintf (buf, NUM2STR_LEN, "<0.1%s", scales[unit].names[0]);
+    return buf;
+  }
+  return num2str (buf, value, unit);
 }

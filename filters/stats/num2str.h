@@ -7,12 +7,14 @@
 #ifndef STATS_NUM2STR_H
 #define STATS_NUM2STR_H
 
+#include <stdint.h>
+
 enum num_unit {
-  NUM_BYTES,                    /* value in bytes: B, KiB ... EiB */
+  NUM_BYTES,                    /* value in bytes: B, KiB ... QiB */
   NUM_BYTES_PER_S,              /* value in bytes a second */
-  NUM_TIME,                     /* value in nanoseconds: ns, us, ms, s */
+  NUM_TIME,                     /* value in nanoseconds: ns, us, ms, s, d */
   NUM_SHORT_BYTES,              /* bytes where space is scarce: B, K, M ... */
-  NUM_COUNT,                    /* a plain number: k, M, G, T by 1000 */
+  NUM_COUNT,                    /* a plain number: k, M, G ... Q by 1000 */
 };
 
 #define NUM2STR_LEN 32
@@ -24,7 +26,8 @@ enum num_unit {
  * many decimals as four characters hold, and the unit is chosen after
  * rounding, so 1048575 bytes are "1.00 MiB" and never "1024 KiB".  A
  * whole number in the smallest unit has no decimals ("512 B"); a value
- * below 1 there keeps two significant digits ("0.0015 B/s").
+ * below 1 there keeps two significant digits ("0.0015 B/s"), but not a time.
+ * One of 100000 seconds or more is told in days.
  *
  * value must be finite and not negative.  Any thread.
  */
@@ -35,5 +38,21 @@ extern const char *num2str (char buf[NUM2STR_LEN], double value,
  * time, two significant digits ("1.021 s", "0.000017 s"), and return buf.
  */
 extern const char *seconds2str (char buf[NUM2STR_LEN], double ns);
+
+/* For a column of a table, so many characters wide with a blank in front:
+ * all digits of a count where there is room, or else with a unit.
+ */
+extern const char *count2str (char buf[NUM2STR_LEN], uint64_t value,
+                              int width);
+
+/* The same for a number with at most so many decimals. */
+extern const char *decimal2str (char buf[NUM2STR_LEN], double value,
+                                int digits, int width);
+
+/* Five characters at most: a number of NUM_COUNT or NUM_SHORT_BYTES, and
+ * one that is small but not 0 is "<0.1".
+ */
+extern const char *rate2str (char buf[NUM2STR_LEN], double value,
+                             enum num_unit unit);
 
 #endif /* STATS_NUM2STR_H */

@@ -51,8 +51,8 @@ write_op (FILE *fp, const struct tally *tally, uint64_t ns)
   char requests[NUM2STR_LEN], bytes[NUM2STR_LEN];
 
   fprintf (fp, "%7s%6s",
-           num2str (requests, per_second (tally->requests, ns), NUM_COUNT),
-           num2str (bytes, per_second (tally->bytes, ns), NUM_SHORT_BYTES));
+           rate2str (requests, per_second (tally->requests, ns), NUM_COUNT),
+           rate2str (bytes, per_second (tally->bytes, ns), NUM_SHORT_BYTES));
 }
 
 void
@@ -60,18 +60,20 @@ text_write_row (FILE *fp, const struct report *report)
 {
   const struct snapshot *interval = report->interval;
   const struct recorder_totals *layer = interval->layers;
-  char p99[NUM2STR_LEN];
+  char seconds[NUM2STR_LEN], depth[NUM2STR_LEN], p99[NUM2STR_LEN];
 
   if (report->intervals % ROWS_A_HEADER == 0) {
     if (report->headed)
       text_write_head (fp, report->now);
     write_header (fp);
   }
-  fprintf (fp, "%8.2f", (double) report->now->elapsed_ns / NS_PER_S);
+  fprintf (fp, "%8s",
+           decimal2str (seconds, (double) report->now->elapsed_ns / NS_PER_S,
+                        2, 9));
   for (size_t i = 0; i < NR_ROW_OPS; i++)
     write_op (fp, &layer->ops[row_ops[i]].tally, interval->elapsed_ns);
-  fprintf (fp, "%5.0f%6.1f%9s\n",
+  fprintf (fp, "%5.0f%6s%9s\n",
            percent (layer->time.busy_ns, interval->elapsed_ns),
-           layer_mean_in_flight (layer),
+           decimal2str (depth, layer_mean_in_flight (layer), 1, 6),
            row_p99 (p99, layer));
 }

@@ -34,6 +34,23 @@ had_any (const struct recorder_totals *layer,
   return false;
 }
 
+/* A column, whatever is in it. */
+static void
+write_count (FILE *fp, int width, uint64_t value)
+{
+  char buf[NUM2STR_LEN];
+
+  fprintf (fp, "%*s", width, count2str (buf, value, width));
+}
+
+static void
+write_decimal (FILE *fp, int width, int digits, double value)
+{
+  char buf[NUM2STR_LEN];
+
+  fprintf (fp, "%*s", width, decimal2str (buf, value, digits, width));
+}
+
 /* Latency. */
 
 static void
@@ -77,17 +94,26 @@ write_latencies (FILE *fp, const struct recorder_totals *layer)
 /* Requests in flight. */
 
 static void
+write_depth (FILE *fp, const char *name, double mean, unsigned most)
+{
+  fprintf (fp, "%-8s", name);
+  write_decimal (fp, 9, 2, mean);
+  write_count (fp, 9, most);
+  fputc ('\n', fp);
+}
+
+static void
 write_in_flight (FILE *fp, const struct recorder_totals *layer)
 {
   if (layer->time.most_in_flight == 0)
     return;
-  fprintf (fp, "\nin flight    mean     most\n%-8s%9.2f%9u\n", "all",
-           layer_mean_in_flight (layer), layer->time.most_in_flight);
+  fprintf (fp, "\nin flight    mean     most\n");
+  write_depth (fp, "all", layer_mean_in_flight (layer),
+               layer->time.most_in_flight);
   for (unsigned op = 0; op < NR_OPS; op++) {
     if (layer->time.op_most_in_flight[op])
-      fprintf (fp, "%-8s%9.2f%9u\n", op_name (op),
-               op_mean_in_flight (layer, op),
-               layer->time.op_most_in_flight[op]);
+      write_depth (fp, op_name (op), op_mean_in_flight (layer, op),
+                   layer->time.op_most_in_flight[op]);
   }
 }
 
@@ -259,8 +285,9 @@ write_size (FILE *fp, const struct class *class, uint64_t requests)
   const double share = percent (class->requests, requests);
   char bytes[NUM2STR_LEN], latency[NUM2STR_LEN];
 
-  fprintf (fp, "  %-32s%10" PRIu64 "%6.1f%% %9s %8s", class->label,
-           class->requests, share,
+  fprintf (fp, "  %-32s", class->label);
+  write_count (fp, 10, class->requests);
+  fprintf (fp, "%6.1f%% %9s %8s", share,
            num2str (bytes, (double) class->bytes, NUM_BYTES),
            num2str (latency,
                     (double) class->latency_ns / (double) class->requests,
@@ -327,9 +354,11 @@ break_down_alignment (struct breakdown *breakdown, const struct tally *tally)
 static void
 write_alignment (FILE *fp, const struct class *class, uint64_t requests)
 {
-  fprintf (fp, "  %-30s%10" PRIu64 "%6.1f%%%10" PRIu64 "%6.1f%%\n",
-           class->label, class->requests, percent (class->requests, requests),
-           class->lengths, percent (class->lengths, requests));
+  fprintf (fp, "  %-30s", class->label);
+  write_count (fp, 10, class->requests);
+  fprintf (fp, "%6.1f%%", percent (class->requests, requests));
+  write_count (fp, 10, class->lengths);
+  fprintf (fp, "%6.1f%%\n", percent (class->lengths, requests));
 }
 
 static void
@@ -376,11 +405,12 @@ write_block_fit (FILE *fp, const struct recorder_totals *layer,
 
     if (!has_sizes (layer, op))
       continue;
-    fprintf (fp, "%-8s%10" PRIu64 "%10" PRIu64 "%12.2f", op_name (op),
-             tally->blocks.aligned, tally->blocks.smaller,
-             op_blocks_touched (&layer->ops[op]));
+    fprintf (fp, "%-8s", op_name (op));
+    write_count (fp, 10, tally->blocks.aligned);
+    write_count (fp, 10, tally->blocks.smaller);
+    write_decimal (fp, 12, 2, op_blocks_touched (&layer->ops[op]));
     for (unsigned i = 0; i < BLOCKS_TOUCHED; i++)
-      fprintf (fp, "%10" PRIu64, tally->blocks.by_touched[i]);
+      write_count (fp, 10, tally->blocks.by_touched[i]);
     fputc ('\n', fp);
   }
 }
@@ -403,11 +433,11 @@ write_kind (FILE *fp, const struct recorder_totals *layer, enum op op,
 
   fprintf (fp, "%-8s%10.1f%%", op_name (op),
            percent (layer->time.sequential[op], tally->requests));
-  fprintf (fp, "%9" PRIu64 "%10" PRIu64 "%11" PRIu64 "%10" PRIu64
-           "%9" PRIu64,
-           tally->flags[FLAG_FUA], tally->flags[FLAG_MAY_TRIM],
-           tally->flags[FLAG_FAST_ZERO], tally->fast_zero_refused.requests,
-           tally->flags[FLAG_REQ_ONE]);
+  write_count (fp, 9, tally->flags[FLAG_FUA]);
+  write_count (fp, 10, tally->flags[FLAG_MAY_TRIM]);
+  write_count (fp, 11, tally->flags[FLAG_FAST_ZERO]);
+  write_count (fp, 10, tally->fast_zero_refused.requests);
+  write_count (fp, 9, tally->flags[FLAG_REQ_ONE]);
   if (zero && op == OP_WRITE)
     fprintf (fp, "%11s", num2str (zeros, (double) tally->zero_bytes,
                                   NUM_BYTES));
@@ -438,12 +468,18 @@ had_failure (const struct recorder_totals *layer, enum op op)
 static void
 write_failure (FILE *fp, enum op op, const struct failure *failure)
 {
-  char mean[NUM2STR_LEN], longest[NUM2STR_LEN], name[ERRNO_NAME_LEN];
+  enum { NAME = 13, NAME_AND_TEXT = 40 };
+  char mean[NUM2STR_LEN], longest[NUM2STR_LEN], buf[ERRNO_NAME_LEN];
+  const char *name = errno_name (buf, failure->error);
   const char *text = failure->error == FAILURE_OTHER
     ? "" : strerror ((int) failure->error);
+  const int len = (int) strlen (name);
+  const int width = len < NAME ? NAME : len + 1;
 
-  fprintf (fp, "%-8s%-13s%-27.26s%10" PRIu64 "%10s%10s\n", op_name (op),
-           errno_name (name, failure->error), text, failure->requests,
+  fprintf (fp, "%-8s%-*s%-*.*s", op_name (op), width, name,
+           NAME_AND_TEXT - width, NAME_AND_TEXT - width - 1, text);
+  write_count (fp, 10, failure->requests);
+  fprintf (fp, "%10s%10s\n",
            num2str (mean, (double) failure->ns / (double) failure->requests,
                     NUM_TIME),
            num2str (longest, (double) failure->longest_ns, NUM_TIME));
@@ -481,6 +517,7 @@ static void
 write_slow (FILE *fp, enum op op, const struct slow_request *slow,
             uint64_t start)
 {
+  const double after = (double) clock_since (start, slow->begin);
   char size[NUM2STR_LEN], latency[NUM2STR_LEN], when[NUM2STR_LEN];
 
   fprintf (fp, "%-8s%12s", op_name (op),
@@ -490,8 +527,9 @@ write_slow (FILE *fp, enum op op, const struct slow_request *slow,
   else
     fprintf (fp, "%12s%22" PRIu64,
              num2str (size, (double) slow->count, NUM_BYTES), slow->offset);
-  fprintf (fp, "%16s\n",
-           seconds2str (when, (double) clock_since (start, slow->begin)));
+  /* Eleven digits, decimals and unit would fill the column. */
+  fprintf (fp, "%16s\n", after < 1e18 ? seconds2str (when, after)
+                                      : num2str (when, after, NUM_TIME));
 }
 
 static void
@@ -518,8 +556,9 @@ write_opens (FILE *fp, const struct opens *opens)
   const uint64_t attempts = opens->opened + opens->failed;
   char mean[NUM2STR_LEN], longest[NUM2STR_LEN];
 
-  fprintf (fp, "%8" PRIu64 "%8" PRIu64 "%12s%12s", opens->opened,
-           opens->failed,
+  write_count (fp, 8, opens->opened);
+  write_count (fp, 8, opens->failed);
+  fprintf (fp, "%12s%12s",
            num2str (mean, (double) opens->ns / (double) attempts, NUM_TIME),
            num2str (longest, (double) opens->longest_ns, NUM_TIME));
 }
@@ -553,7 +592,8 @@ write_connections (FILE *fp, const struct connections_totals *totals)
   fprintf (fp, "\n%-30s%8s%8s%12s%12s%9s\n%-30s", label, "opened", "failed",
            "mean time", "longest", "at once", "all");
   write_opens (fp, &totals->all);
-  fprintf (fp, "%9" PRIu64 "\n", totals->most);
+  write_count (fp, 9, totals->most);
+  fputc ('\n', fp);
   if (totals->nr_exports < 2)
     return;
   for (unsigned i = 0; i < totals->nr_exports; i++) {
@@ -595,10 +635,12 @@ amplification_write (FILE *fp, const struct recorder_totals *upper,
 
     if (above->requests == 0)
       continue;
-    fprintf (fp, "%-28s%9.3f", op_name (op),
-             (double) below->requests / (double) above->requests);
+    fprintf (fp, "%-28s", op_name (op));
+    write_decimal (fp, 9, 3, (double) below->requests
+                             / (double) above->requests);
     if (above->bytes)
-      fprintf (fp, "%10.3f", (double) below->bytes / (double) above->bytes);
+      write_decimal (fp, 10, 3, (double) below->bytes
+                                / (double) above->bytes);
     fputc ('\n', fp);
   }
 }

@@ -171,6 +171,8 @@ write_finding (FILE *fp, const char *text)
     if (n > WIDTH) {
       for (n = WIDTH; n > 1 && text[n] != ' '; n--)
         ;
+      if (n == 1)               /* one word that fills the line */
+        n = WIDTH;
     }
     fprintf (fp, "%s%.*s\n", indent, (int) n, text);
     text += n;
