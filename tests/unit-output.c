@@ -6,6 +6,9 @@
 
 /* Where reports go: what is in the file and beside it, and which errors
  * are told.
+ *
+ * It is linked with --wrap for the calls that make a new file, to look at
+ * it at each of them.
  */
 
 #include <config.h>
@@ -24,8 +27,10 @@
 #include <string.h>
 #include <sys/mount.h>
 #include <sys/resource.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
 #include <sys/wait.h>
+#include <sys/xattr.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -36,7 +41,7 @@
 
 /* Each test has a directory of its own, and one file name in it. */
 static char dir[PATH_MAX];
-static char path[PATH_MAX + 16];
+static char path[PATH_MAX + NAME_MAX + 2];
 static mode_t old_umask;
 static unsigned old_descriptors;
 
@@ -126,6 +131,54 @@ restore_stderr (void)
   saved_stderr = -1;
 }
 
+/* What happens at the calls that make a new file and write to it. */
+
+static void (*at_call) (void);
+static bool no_fallocate;       /* the file system cannot reserve room */
+
+static void
+called (void)
+{
+  void (*f) (void) = at_call;
+
+  /* What it does may make such calls, too. */
+  at_call = NULL;
+  if (f)
+    f ();
+  at_call = f;
+}
+
+#define WRAP(type, name, parameters, ...)               \
+  extern type __real_##name parameters;                 \
+  extern type __wrap_##name parameters;                 \
+  type                                                  \
+  __wrap_##name parameters                              \
+  {                                                     \
+    const type r = __real_##name (__VA_ARGS__);         \
+    const int saved_errno = errno;                      \
+                                                        \
+    called ();                                          \
+    errno = saved_errno;                                \
+    return r;                                           \
+  }
+
+WRAP (int, mkostemp, (char *name, int flags), name, flags)
+WRAP (int, fchmod, (int fd, mode_t mode), fd, mode)
+WRAP (int, fchown, (int fd, uid_t uid, gid_t gid), fd, uid, gid)
+WRAP (ssize_t, pwrite, (int fd, const void *data, size_t size, off_t at),
+      fd, data, size, at)
+WRAP (int, rename, (const char *from, const char *to), from, to)
+
+extern int __real_fallocate (int fd, int mode, off_t at, off_t size);
+extern int __wrap_fallocate (int fd, int mode, off_t at, off_t size);
+
+int
+__wrap_fallocate (int fd, int mode, off_t at, off_t size)
+{
+  errno = EOPNOTSUPP;
+  return no_fallocate ? -1 : __real_fallocate (fd, mode, at, size);
+}
+
 static int
 start (void **state)
 {
@@ -140,6 +193,8 @@ start (void **state)
   name_file ("report");
   old_umask = umask (022);
   nr_errors = 0;
+  at_call = NULL;
+  no_fallocate = false;
   old_descriptors = entries ("/proc/self/fd");
   return 0;
 }
@@ -167,6 +222,7 @@ stop (void **state)
     return -1;
   if (saved_stderr != -1)
     restore_stderr ();
+  umount2 (path, MNT_DETACH);
   umount2 (dir, MNT_DETACH);
   umask (old_umask);
   remove_all ();
@@ -339,7 +395,7 @@ test_removed_directory (void **state)
 static void
 test_symlink (void **state)
 {
-  char target[PATH_MAX + 16];
+  char target[sizeof path];
   struct output *output;
 
   (void) state;
@@ -408,6 +464,391 @@ test_rights (void **state)
     assert_int_equal (st.st_gid, 65534);
   }
   output_close (output);
+}
+
+/* They are those of the file that is there when the report is written. */
+static void
+test_rights_changed (void **state)
+{
+  (void) state;
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+    struct output *output;
+
+    write_file (path, "old\n");
+    output = open_output (mode);
+    assert_int_equal (chmod (path, 0600), 0);
+    write_report (output, "1\n");
+    assert_int_equal (mode_of (path), 0600);
+    assert_int_equal (chmod (path, 0640), 0);
+    if (geteuid () == 0)
+      assert_int_equal (chown (path, 65534, 65534), 0);
+    write_report (output, "2\n");
+    assert_int_equal (mode_of (path), 0640);
+    if (geteuid () == 0) {
+      assert_int_equal (stat_of (path).st_uid, 65534);
+      assert_int_equal (stat_of (path).st_gid, 65534);
+    }
+
+    /* Another one was put there, and then none. */
+    unlink (path);
+    write_file (path, "another\n");
+    assert_int_equal (chmod (path, 0604), 0);
+    write_report (output, "3\n");
+    assert_int_equal (mode_of (path), 0604);
+    unlink (path);
+    write_report (output, "4\n");
+    assert_int_equal (mode_of (path), 0604);
+    assert_content (path, "4\n");
+    unlink (path);
+    output_close (output);
+  }
+}
+
+/* At no moment has the new file more rights than the old one. */
+
+static mode_t most_rights;
+static unsigned new_files_seen;
+
+static void
+assert_rights (void)
+{
+  DIR *d = opendir (dir);
+  struct dirent *entry;
+  struct stat st;
+
+  while ((entry = readdir (d)) != NULL) {
+    if (entry->d_name[0] == '.' || fstatat (dirfd (d), entry->d_name, &st, 0))
+      continue;
+    if (st.st_mode & 07777 & ~most_rights)
+      tell ("%s had the mode %o", entry->d_name, st.st_mode);
+    new_files_seen += strcmp (entry->d_name, "report") != 0;
+  }
+  closedir (d);
+}
+
+static void
+test_rights_meanwhile (void **state)
+{
+  static const mode_t modes[] = { 0600, 0400, 0640, 0644, 0606, 04755 };
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (modes); i++) {
+    struct output *output;
+
+    write_file (path, "old\n");
+    output = open_output (OUTPUT_LATEST);
+    assert_int_equal (chmod (path, modes[i]), 0);
+    /* mkostemp makes it 0600, which for this user are no more rights. */
+    most_rights = modes[i] | 0200;
+    new_files_seen = 0;
+    umask (0);
+    at_call = assert_rights;
+    write_report (output, "new\n");
+    at_call = NULL;
+    assert_true (new_files_seen >= 4);
+    assert_int_equal (mode_of (path), modes[i]);
+    assert_content (path, "new\n");
+    output_close (output);
+    unlink (path);
+  }
+}
+
+/* Access control lists and other attributes stay, and the mask of a list
+ * never becomes the right of the group.
+ */
+
+struct acl_entry { uint16_t tag, perm; uint32_t id; };
+
+/* As Linux has it: one more user may do what mask says. */
+static void
+set_acl (const char *name, uint16_t mask)
+{
+  const struct {
+    uint32_t version;
+    struct acl_entry entries[5];
+  } acl = { 2, { { 0x01, 6, UINT32_MAX }, { 0x02, 6, 65534 },
+                 { 0x04, 0, UINT32_MAX }, { 0x10, mask, UINT32_MAX },
+                 { 0x20, 0, UINT32_MAX } } };
+
+  if (setxattr (name, "system.posix_acl_access", &acl, sizeof acl, 0) == -1) {
+    print_message ("skipped: no access control lists: %s\n",
+                   strerror (errno));
+    skip ();
+  }
+}
+
+/* The rights of the group itself. */
+static unsigned
+acl_group (const char *name)
+{
+  struct { uint32_t version; struct acl_entry entries[5]; } acl;
+
+  assert_int_equal (getxattr (name, "system.posix_acl_access", &acl,
+                              sizeof acl), sizeof acl);
+  assert_int_equal (acl.entries[1].id, 65534);
+  assert_int_equal (acl.entries[2].tag, 0x04);
+  return acl.entries[2].perm;
+}
+
+static void
+test_acl (void **state)
+{
+  (void) state;
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+    struct output *output;
+    struct stat before;
+
+    write_file (path, "an old report\n");
+    set_acl (path, 6);
+    before = stat_of (path);
+    assert_int_equal (before.st_mode & 0777, 0660);
+    output = open_output (mode);
+    write_report (output, "1\n");
+    write_report (output, "2\n");
+    assert_int_equal (acl_group (path), 0);
+    assert_int_equal (stat_of (path).st_ino, before.st_ino);
+    assert_content (path, mode == OUTPUT_LATEST ? "2\n"
+                    : mode == OUTPUT_NEW ? "1\n2\n"
+                    : "an old report\n1\n2\n");
+    assert_int_equal (files (), 1);
+
+    /* Without the old file there is no list, and the group has nothing. */
+    unlink (path);
+    write_report (output, "3\n");
+    assert_int_equal (mode_of (path), 0600);
+    unlink (path);
+    output_close (output);
+  }
+}
+
+/* What a new file would have by itself is no reason. */
+static void
+test_attributes (void **state)
+{
+  struct output *output;
+  struct stat before;
+  char value[16];
+
+  (void) state;
+  write_file (path, "an old report\n");
+  before = stat_of (path);
+  if (setxattr (path, "user.note", "mine", 4, 0) == -1)
+    skip ();
+  output = open_output (OUTPUT_LATEST);
+  write_report (output, "1\n");
+  assert_content (path, "1\n");
+  assert_int_equal (getxattr (path, "user.note", value, sizeof value), 4);
+  assert_int_equal (stat_of (path).st_ino, before.st_ino);
+
+  assert_int_equal (removexattr (path, "user.note"), 0);
+  write_report (output, "2\n");
+  assert_content (path, "2\n");
+  assert_int_not_equal (stat_of (path).st_ino, before.st_ino);
+  assert_int_equal (files (), 1);
+  output_close (output);
+}
+
+/* The owner cannot be kept by another user: then the file is, unless that
+ * makes no difference.
+ */
+static void
+test_other_owner (void **state)
+{
+  static const struct { mode_t mode; bool replaced; } table[] = {
+    { 0644, true }, { 0600, false }, { 0664, false }, { 0640, false },
+    { 0660, false }, { 0666, false },
+  };
+
+  (void) state;
+  if (geteuid () != 0)
+    skip ();
+  for (size_t i = 0; i < LENGTH (table); i++) {
+    struct output *output;
+    struct stat before;
+
+    write_file (path, "an old report\n");
+    assert_int_equal (chmod (path, table[i].mode), 0);
+    before = stat_of (path);
+    output = open_output (OUTPUT_LATEST);
+    assert_int_equal (chmod (dir, 0777), 0);
+    assert_int_equal (seteuid (65534), 0);
+    write_report (output, "new\n");
+    assert_int_equal (seteuid (0), 0);
+    assert_content (path, "new\n");
+    assert_int_equal (mode_of (path), table[i].mode);
+    assert_int_equal (stat_of (path).st_ino != before.st_ino,
+                      table[i].replaced);
+    assert_int_equal (files (), 1);
+    output_close (output);
+    unlink (path);
+  }
+}
+
+/* Names. */
+
+/* As long as they may be. */
+static void
+test_long_name (void **state)
+{
+  char name[NAME_MAX + 1];
+
+  (void) state;
+  for (size_t len = NAME_MAX - 10; len <= NAME_MAX; len++) {
+    struct output *output;
+
+    memset (name, 'n', len);
+    name[len] = '\0';
+    name_file (name);
+    output = open_output (OUTPUT_LATEST);
+    write_report (output, "new\n");
+    assert_content (path, "new\n");
+    assert_int_equal (files (), 1);
+    unlink (path);
+    output_close (output);
+  }
+}
+
+/* Others write the same file at the same time, from a container where they
+ * have the same process number: they do not disturb each other.
+ */
+static struct output *other_output;
+
+static void
+other_report (void)
+{
+  if (output_write (other_output, "other\n", 6, false) == -1)
+    tell ("the other one was disturbed");
+}
+
+static void
+test_same_pid (void **state)
+{
+  struct output *output = open_output (OUTPUT_LATEST);
+
+  (void) state;
+  other_output = open_output (OUTPUT_LATEST);
+  at_call = other_report;
+  write_report (output, "ours\n");
+  at_call = NULL;
+  assert_content (path, "other\n");   /* after our rename */
+  write_report (output, "ours\n");
+  assert_content (path, "ours\n");
+  assert_int_equal (files (), 1);
+  output_close (output);
+  output_close (other_output);
+}
+
+/* What takes its place. */
+
+/* A file of that kind is at path. */
+static void
+put (mode_t kind)
+{
+  char target[sizeof path];
+
+  snprintf (target, sizeof target, "%s/target", dir);
+  unlink (path);
+  switch (kind) {
+  case S_IFLNK:
+    write_file (target, "target\n");
+    assert_int_equal (symlink ("target", path), 0);
+    break;
+  case S_IFDIR:
+    assert_int_equal (mkdir (path, 0700), 0);
+    break;
+  default:
+    assert_int_equal (mknod (path, kind | 0666, 0), 0);
+  }
+}
+
+/* It is not written through, nor waited for, nor replaced; that is told.
+ * When it has gone, reports are written again.
+ */
+static void
+test_another_kind (void **state)
+{
+  static const mode_t kinds[] = { S_IFLNK, S_IFIFO, S_IFDIR, S_IFSOCK };
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (kinds); i++) {
+    for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+      for (int begun = 0; begun <= 1; begun++) {
+        struct output *output = open_output (mode);
+        char target[sizeof path];
+
+        if (begun)
+          write_report (output, "1\n");
+        put (kinds[i]);
+        assert_int_equal (output_write (output, "2\n", 2, false), -1);
+        assert_error ("statsfile", path, "no regular file");
+        assert_int_equal (stat_of (path).st_mode & S_IFMT, kinds[i]);
+        if (kinds[i] == S_IFLNK) {
+          snprintf (target, sizeof target, "%s/target", dir);
+          assert_content (target, "target\n");
+          unlink (target);
+        }
+        assert_int_equal (files (), 1);
+        if (kinds[i] == S_IFDIR)
+          rmdir (path);
+        else
+          unlink (path);
+        write_report (output, "3\n");
+        assert_content (path, "3\n");
+        unlink (path);
+        output_close (output);
+      }
+    }
+  }
+}
+
+/* A file system of our own on dir, out of sight of all other processes,
+ * with room for so many pages.  Skips the test where it is not allowed.
+ */
+static void
+mount_small (unsigned pages)
+{
+  char options[64];
+
+  snprintf (options, sizeof options, "size=%ld",
+            (long) pages * sysconf (_SC_PAGESIZE));
+  if (unshare (CLONE_NEWNS) == -1
+      || mount ("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == -1
+      || mount ("tmpfs", dir, "tmpfs", 0, options) == -1) {
+    print_message ("skipped: cannot mount a small file system: %s\n",
+                   strerror (errno));
+    skip ();
+  }
+}
+
+/* A file that is a mount point of its own, as in containers. */
+static void
+test_mount_point (void **state)
+{
+  char source[sizeof path];
+
+  (void) state;
+  mount_small (8);
+  snprintf (source, sizeof source, "%s/source", dir);
+  for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
+    struct output *output;
+
+    write_file (source, "an old report, and it is a long one\n");
+    write_file (path, "");
+    assert_int_equal (mount (source, path, NULL, MS_BIND, NULL), 0);
+    output = open_output (mode);
+    write_report (output, "1\n");
+    write_report (output, "2, longer\n");
+    write_report (output, "3\n");
+    assert_content (source, mode == OUTPUT_LATEST ? "3\n"
+                    : mode == OUTPUT_NEW ? "1\n2, longer\n3\n"
+                    : "an old report, and it is a long one\n"
+                      "1\n2, longer\n3\n");
+    assert_int_equal (files (), 2);
+    output_close (output);
+    assert_int_equal (umount2 (path, 0), 0);
+  }
+  name_file ("report");
+  assert_int_equal (umount2 (dir, MNT_DETACH), 0);
 }
 
 /* A server that became another user can no longer make files there.  It
@@ -588,7 +1029,7 @@ static void
 test_append_moved (void **state)
 {
   struct output *output = open_output (OUTPUT_APPEND);
-  char moved[PATH_MAX + 16];
+  char moved[sizeof path];
 
   (void) state;
   snprintf (moved, sizeof moved, "%s/moved", dir);
@@ -698,30 +1139,11 @@ test_dev_full (void **state)
   }
 }
 
-/* A file system of our own on dir, out of sight of all other processes,
- * with room for so many pages.  Skips the test where it is not allowed.
- */
-static void
-mount_small (unsigned pages)
-{
-  char options[64];
-
-  snprintf (options, sizeof options, "size=%ld",
-            (long) pages * sysconf (_SC_PAGESIZE));
-  if (unshare (CLONE_NEWNS) == -1
-      || mount ("none", "/", "none", MS_REC | MS_PRIVATE, NULL) == -1
-      || mount ("tmpfs", dir, "tmpfs", 0, options) == -1) {
-    print_message ("skipped: cannot mount a small file system: %s\n",
-                   strerror (errno));
-    skip ();
-  }
-}
-
 /* Make a file of so many pages. */
 static void
 fill (const char *name, unsigned pages)
 {
-  char file[PATH_MAX + 16];
+  char file[sizeof path];
   const size_t size = pages * (size_t) sysconf (_SC_PAGESIZE);
   char *buf = calloc (1, size);
   FILE *fp;
@@ -823,6 +1245,50 @@ test_full_other_user (void **state)
   free (report);
 }
 
+/* Where it is written in place, a report that does not fit leaves the old
+ * one as it was; also where the file system cannot reserve room.
+ */
+static void
+test_full_in_place (void **state)
+{
+  const size_t page = (size_t) sysconf (_SC_PAGESIZE);
+  const size_t size = 4 * page;
+  struct output *output;
+  char *report;
+
+  (void) state;
+  mount_small (8);
+  report = malloc (size);
+  memset (report, 'x', size);
+  for (int no = 0; no <= 1; no++) {
+    no_fallocate = no;
+    write_file (path, "an old report\n");
+    output = open_output (OUTPUT_LATEST);
+    fill ("filler", 5);
+    assert_int_equal (chmod (dir, 0555), 0);
+    assert_int_equal (seteuid (65534), 0);
+    assert_int_equal (output_write (output, report, size, false), -1);
+    assert_int_equal (seteuid (0), 0);
+    assert_error ("statsfile", path, "No space left on device");
+    assert_content (path, "an old report\n");
+
+    /* What fits is written. */
+    assert_int_equal (seteuid (65534), 0);
+    assert_int_equal (output_write (output, report, size / 2, false), 0);
+    assert_int_equal (stat_of (path).st_size, size / 2);
+    write_report (output, "last\n");
+    assert_int_equal (seteuid (0), 0);
+    assert_content (path, "last\n");
+    name_file ("filler");
+    unlink (path);
+    name_file ("report");
+    output_close (output);
+  }
+  unlink (path);
+  assert_int_equal (umount2 (dir, MNT_DETACH), 0);
+  free (report);
+}
+
 /* A limit of a file's size (ulimit -f) is an error and not the end of the
  * server.
  */
@@ -851,6 +1317,37 @@ test_file_size_limit (void **state)
   }
   pthread_sigmask (SIG_SETMASK, NULL, &mask);
   assert_int_equal (sigismember (&mask, SIGXFSZ), 0);
+}
+
+/* Also where it is written in place, over a longer one or a shorter. */
+static void
+test_file_size_limit_in_place (void **state)
+{
+  static const char *const old[] = {
+    "an old report\n", "an old report that is longer than the new one\n",
+  };
+  struct rlimit before, limit;
+
+  (void) state;
+  assert_int_equal (getrlimit (RLIMIT_FSIZE, &before), 0);
+  limit = before;
+  limit.rlim_cur = 20;
+  for (size_t i = 0; i < LENGTH (old); i++) {
+    for (int no = 0; no <= 1; no++) {
+      struct output *output;
+
+      no_fallocate = no;
+      write_file (path, old[i]);
+      set_acl (path, 6);
+      output = open_output (OUTPUT_LATEST);
+      assert_int_equal (setrlimit (RLIMIT_FSIZE, &limit), 0);
+      output_write (output, "one line and another one\n", 25, false);
+      assert_int_equal (setrlimit (RLIMIT_FSIZE, &before), 0);
+      assert_error ("statsfile", path, "the report is lost");
+      assert_content (path, old[i]);
+      output_close (output);
+    }
+  }
 }
 
 /* FIFOs, terminals and so on. */
@@ -986,6 +1483,41 @@ test_fifo (void **state)
   free (report);
 }
 
+/* What takes the place of a FIFO is not used. */
+static void
+test_fifo_replaced (void **state)
+{
+  char target[sizeof path];
+  struct output *output;
+  int reader_fd;
+
+  (void) state;
+  snprintf (target, sizeof target, "%s/target", dir);
+  assert_int_equal (mkfifo (path, 0600), 0);
+  output = open_output (OUTPUT_LATEST);
+  put (S_IFLNK);
+  assert_int_equal (output_write (output, "1\n", 2, true), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  assert_content (target, "target\n");
+  unlink (target);
+  assert_int_equal (mkfifo (target, 0600), 0);
+  reader_fd = open_to_read (target);
+  assert_int_equal (output_write (output, "1\n", 2, true), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  close (reader_fd);
+  unlink (path);
+  write_file (path, "a file\n");
+  assert_int_equal (output_write (output, "2\n", 2, true), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  assert_content (path, "a file\n");
+  unlink (path);
+  assert_int_equal (mkfifo (path, 0600), 0);
+  reader_fd = open_to_read (path);
+  write_report (output, "3\n");
+  close (reader_fd);
+  output_close (output);
+}
+
 /* The reader goes away: an error, and no signal that kills. */
 static void
 test_fifo_reader_goes (void **state)
@@ -1059,11 +1591,14 @@ test_lost (void **state)
 static void
 test_stderr (void **state)
 {
-  static const char *const names[] = {
-    NULL, "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2",
+  char by_pid[64];
+  const char *const names[] = {
+    NULL, "/dev/stderr", "/dev/fd/2", "/proc/self/fd/2", "/dev//stderr",
+    "/dev/./fd//2", "/proc/thread-self/fd/2", by_pid,
   };
 
   (void) state;
+  snprintf (by_pid, sizeof by_pid, "/proc/%ld/fd/2", (long) getpid ());
   for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
     struct output *output;
     int fd = open (path, O_RDWR | O_CREAT | O_TRUNC, 0600);
@@ -1163,7 +1698,12 @@ test_background (void **state)
   assert_no_error ();
   assert_string_equal (output_name (gone), "the system log");
   assert_string_equal (output_name (wanted), "standard error");
-  assert_content (path, "");
+  if (access ("/dev/log", W_OK) == 0)
+    assert_content (path, "");
+  else
+    assert_content (path, "nbdkit: error: statsfile: in the background the "
+                    "report goes to the system log, which is not there: "
+                    "No such file or directory; give statsfile=FILE\n");
   output_close (gone);
   output_close (wanted);
 }
@@ -1176,7 +1716,7 @@ test_descriptor (void **state)
 {
   struct output *output;
   struct stat before;
-  char log[PATH_MAX + 16];
+  char log[sizeof path];
   int fd;
 
   (void) state;
@@ -1217,11 +1757,177 @@ test_descriptor_pipe (void **state)
   free (report);
 }
 
+/* Any other path to a file that is open as standard error or standard
+ * output: a link to the descriptor, a link to the file, a hard link, its own
+ * name.  It is written through the descriptor, as a log.
+ */
+static void
+test_log_by_name (void **state)
+{
+  static const int fds[] = { STDERR_FILENO, STDOUT_FILENO };
+  static const char *const links[] = {
+    "/dev/stderr", "/dev/stdout", "log", "./log", "/dev/fd/2", "/dev/fd/1",
+  };
+  char log[sizeof path], hard[sizeof path];
+  struct stat before;
+
+  (void) state;
+  snprintf (log, sizeof log, "%s/log", dir);
+  snprintf (hard, sizeof hard, "%s/hard", dir);
+  write_file (log, "a log\n");
+  assert_int_equal (link (log, hard), 0);
+  before = stat_of (log);
+  for (size_t i = 0; i < LENGTH (links) + 2; i++) {
+    for (size_t j = 0; j < LENGTH (fds); j++) {
+      struct output *output;
+      int fd = open (log, O_RDWR | O_APPEND | O_CLOEXEC);
+      int saved = fcntl (fds[j], F_DUPFD_CLOEXEC, 10);
+
+      if (i < LENGTH (links) && strchr (links[i], '/') == links[i]
+          && (strstr (links[i], "err") || strchr (links[i], '2')) == j) {
+        close (fd);
+        close (saved);
+        continue;
+      }
+      if (i < LENGTH (links)) {
+        unlink (path);
+        assert_int_equal (symlink (links[i], path), 0);
+      }
+      dup2 (fd, fds[j]);
+      output = output_open (i < LENGTH (links) ? path
+                            : i == LENGTH (links) ? log : hard,
+                            OUTPUT_LATEST, tell);
+      if (output)
+        output_write (output, "new\n", 4, true);
+      dup2 (saved, fds[j]);
+      close (saved);
+      assert_non_null (output);
+      assert_no_error ();
+      assert_content (log, "a log\nnew\n");
+      assert_int_equal (stat_of (log).st_ino, before.st_ino);
+      assert_int_equal (ftruncate (fd, 6), 0);
+      close (fd);
+      output_close (output);
+    }
+  }
+}
+
+/* It keeps the place of the descriptor, whose flags stay. */
+static void
+test_flags_stay (void **state)
+{
+  struct output *output;
+  int fds[2];
+
+  (void) state;
+  assert_int_equal (pipe2 (fds, O_CLOEXEC), 0);
+  redirect_stderr (fds[1]);
+  output = output_open (NULL, OUTPUT_NEW, tell);
+  if (output)
+    output_write (output, "new\n", 4, false);
+  assert_int_equal (fcntl (fds[1], F_GETFL) & O_NONBLOCK, 0);
+  output_close (output);
+  restore_stderr ();
+  assert_no_error ();
+  close (fds[0]);
+  close (fds[1]);
+}
+
+/* A pipe that is full, and that nobody reads. */
+static void
+fill_pipe (int fd)
+{
+  char page[4096] = "";
+
+  fcntl (fd, F_SETFL, O_NONBLOCK);
+  while (write (fd, page, sizeof page) > 0)
+    ;
+  fcntl (fd, F_SETFL, 0);
+}
+
+/* As standard error: neither the report nor its error is waited for, and
+ * the next reports do not even wait five seconds.  Once with the rights to
+ * open the pipe again, once without.
+ */
+static void
+test_stderr_nobody_reads (void **state)
+{
+  const bool root = geteuid () == 0;
+
+  (void) state;
+  for (int other = 0; other <= root; other++) {
+    struct output *output;
+    uint64_t before, first, next;
+    int fds[2], r = 0;
+
+    assert_int_equal (pipe2 (fds, O_CLOEXEC), 0);
+    fill_pipe (fds[1]);
+    redirect_stderr (fds[1]);
+    if (other)
+      assert_int_equal (seteuid (65534), 0);
+    output = output_open (NULL, OUTPUT_NEW, tell);
+    before = clock_now ();
+    if (output)
+      r = output_write (output, "new\n", 4, false);
+    first = clock_since (before, clock_now ());
+    for (unsigned i = 0; output && i < 100; i++)
+      output_write (output, "new\n", 4, i == 99);
+    next = clock_since (before + first, clock_now ());
+    output_close (output);
+    if (other)
+      assert_int_equal (seteuid (0), 0);
+    restore_stderr ();
+    close (fds[0]);
+    close (fds[1]);
+    assert_int_equal (r, -1);
+    assert_int_equal (nr_errors, 0);
+    assert_true (first >= 4 * S);
+    /* A hundred that waited would take 500 seconds. */
+    assert_true (next < 100 * S);
+  }
+}
+
+/* Where a report goes to the same file as another descriptor. */
+static void
+test_leads_to (void **state)
+{
+  struct output *output;
+  int fds[2], other = open ("/dev/null", O_WRONLY | O_CLOEXEC);
+
+  (void) state;
+  assert_int_equal (socketpair (AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, fds),
+                    0);
+  snprintf (path, sizeof path, "/dev/fd/%d", fds[0]);
+  output = open_output (OUTPUT_NEW);
+  assert_true (output_leads_to (output, fds[0]));
+  assert_false (output_leads_to (output, fds[1]));
+  assert_false (output_leads_to (output, other));
+  output_close (output);
+  close (fds[0]);
+  close (fds[1]);
+  close (other);
+}
+
+/* A descriptor that is open for reading only is told at the start. */
+static void
+test_read_only_descriptor (void **state)
+{
+  int fds[2];
+
+  (void) state;
+  assert_int_equal (pipe2 (fds, O_CLOEXEC), 0);
+  snprintf (path, sizeof path, "/dev/fd/%d", fds[0]);
+  assert_null (output_open (path, OUTPUT_NEW, tell));
+  assert_error ("statsfile", path, "Bad file descriptor");
+  close (fds[0]);
+  close (fds[1]);
+}
+
 /* What cannot work is told when it is opened. */
 static void
 test_bad_paths (void **state)
 {
-  char blocker[PATH_MAX + 16];
+  char blocker[sizeof path];
 
   (void) state;
   for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
@@ -1287,6 +1993,15 @@ main (void)
     TEST (test_symlink),
     TEST (test_umask),
     TEST (test_rights),
+    TEST (test_rights_changed),
+    TEST (test_rights_meanwhile),
+    TEST (test_acl),
+    TEST (test_attributes),
+    TEST (test_other_owner),
+    TEST (test_long_name),
+    TEST (test_same_pid),
+    TEST (test_another_kind),
+    TEST (test_mount_point),
     TEST (test_other_user),
     TEST (test_sticky),
     TEST (test_new),
@@ -1298,9 +2013,12 @@ main (void)
     TEST (test_dev_full),
     TEST (test_full),
     TEST (test_full_other_user),
+    TEST (test_full_in_place),
     TEST (test_file_size_limit),
+    TEST (test_file_size_limit_in_place),
     TEST (test_fifo_without_reader),
     TEST (test_fifo),
+    TEST (test_fifo_replaced),
     TEST (test_fifo_reader_goes),
     TEST (test_told_once),
     TEST (test_lost),
@@ -1310,6 +2028,11 @@ main (void)
     TEST (test_background),
     TEST (test_descriptor),
     TEST (test_descriptor_pipe),
+    TEST (test_log_by_name),
+    TEST (test_flags_stay),
+    TEST (test_stderr_nobody_reads),
+    TEST (test_leads_to),
+    TEST (test_read_only_descriptor),
     TEST (test_bad_paths),
     TEST (test_not_allowed),
   };

@@ -16,10 +16,13 @@
 #include <sys/stat.h>
 #include <sys/sysmacros.h>
 #include <syslog.h>
-#include <time.h>
 #include <unistd.h>
 
+#include "descriptor.h"
 #include "output.h"
+#include "report_file.h"
+#include "stream.h"
+#include "system_log.h"
 
 enum destination {
   TO_STDERR,
@@ -34,43 +37,12 @@ struct output {
   enum output_mode mode;
   bool begun;                   /* a report of ours is in the file */
   bool failing;                 /* the last report was lost, and that told */
-  bool stuck;                   /* nobody took what was written last */
+  struct patience patience;     /* with whoever reads */
   output_error_fn error;
   struct stat stderr_was;       /* before the server forked */
-  char *path;                   /* without symbolic links; NULL for stderr */
-  char *new_path;               /* beside it, where a new report is written */
-  int fd;                       /* the file as it was at the start, or -1 */
+  bool background;              /* since then it leads nowhere */
+  struct report_file file;      /* its path is NULL for standard error */
 };
-
-/* How long a reader of a FIFO, or a terminal that was stopped, may take
- * to make room before the report is given up.
- */
-#define PATIENCE_MS 5000
-
-/* The number of an open descriptor that path stands for, or -1.  Such a
- * path is never opened: a file would be truncated or replaced under the
- * shell that opened it.
- */
-static int
-descriptor_of (const char *path)
-{
-  static const char *const prefixes[] = { "/dev/fd/", "/proc/self/fd/" };
-  int fd, end;
-
-  if (path == NULL || strcmp (path, "/dev/stderr") == 0)
-    return STDERR_FILENO;
-  if (strcmp (path, "/dev/stdout") == 0)
-    return STDOUT_FILENO;
-  for (size_t i = 0; i < sizeof prefixes / sizeof prefixes[0]; i++) {
-    const size_t len = strlen (prefixes[i]);
-
-    if (strncmp (path, prefixes[i], len) == 0
-        && sscanf (path + len, "%d%n", &fd, &end) == 1
-        && path[len + (size_t) end] == '\0')
-      return fd;
-  }
-  return -1;
-}
 
 static bool
 is_dev_null (const struct stat *st)
@@ -78,39 +50,18 @@ is_dev_null (const struct stat *st)
   return S_ISCHR (st->st_mode) && st->st_rdev == makedev (1, 3);
 }
 
-/* Standard error is used as it is when a report is written, since a server
- * in the background gives it up; of others we keep a copy.
- */
+/* Opening. */
+
 static int
-open_descriptor (struct output *output, int fd)
+open_descriptor (struct output *output, int fd, enum destination to)
 {
-  if (fd == STDERR_FILENO) {
-    output->to = TO_STDERR;
-    if (fstat (fd, &output->stderr_was) == -1)
-      memset (&output->stderr_was, 0, sizeof output->stderr_was);
-    return 0;
-  }
-  output->to = TO_DEVICE;
-  output->fd = fcntl (fd, F_DUPFD_CLOEXEC, 0);
-  return output->fd == -1 ? -1 : 0;
+  output->to = to;
+  output->file.fd = stream_dup (fd);
+  return output->file.fd == -1 ? -1 : 0;
 }
 
-/* In a directory like /tmp, Linux may refuse O_CREAT for a file of another
- * user that it would open.
- */
-static int
-open_or_create (const char *path)
-{
-  const int flags = O_WRONLY | O_APPEND | O_CLOEXEC | O_NOCTTY;
-  int fd = open (path, flags);
-
-  if (fd == -1 && errno == ENOENT)
-    fd = open (path, flags | O_CREAT, 0666);
-  return fd;
-}
-
-/* What kind of file is there, if any?  Opening a FIFO would wait for its
- * reader, so it is only looked at.
+/* What kind of file is there, if any?  Opening a FIFO needs its reader, so
+ * it is only looked at.
  */
 static int
 open_file (struct output *output, const char *path)
@@ -121,34 +72,41 @@ open_file (struct output *output, const char *path)
     output->to = TO_FIFO;
     return access (path, W_OK);
   }
-  output->fd = open_or_create (path);
-  if (output->fd == -1 || fstat (output->fd, &st) == -1)
+  output->file.fd = report_file_open (path);
+  if (output->file.fd == -1 || fstat (output->file.fd, &st) == -1)
     return -1;
   output->to = S_ISREG (st.st_mode) ? TO_FILE : TO_DEVICE;
   return 0;
 }
 
-/* Links are resolved, since a rename would replace the link itself. */
+/* A server in the background gives up standard error, but not a file that
+ * was given by its name.
+ */
 static int
-set_names (struct output *output, const char *path)
+open_destination (struct output *output, const char *path)
 {
-  output->path = output->to == TO_FILE ? realpath (path, NULL)
-                                       : strdup (path);
-  if (output->path == NULL)
-    return -1;
-  return asprintf (&output->new_path, "%s.%ld.tmp", output->path,
-                   (long) getpid ());
+  int fd = path ? descriptor_named (path) : STDERR_FILENO;
+
+  if (fd == STDERR_FILENO)
+    return open_descriptor (output, fd, TO_STDERR);
+  if (fd == -1)
+    fd = descriptor_of_same_file (path);
+  if (fd != -1)
+    return open_descriptor (output, fd, TO_DEVICE);
+  return open_file (output, path);
 }
 
+/* Links are resolved, since a rename would replace the link itself. */
 static int
 open_path (struct output *output, const char *path)
 {
-  const int fd = descriptor_of (path);
-  int r = fd != -1 ? open_descriptor (output, fd) : open_file (output, path);
-
-  if (r == -1 || output->to == TO_STDERR)
-    return r;
-  return set_names (output, path);
+  if (open_destination (output, path) == -1)
+    return -1;
+  if (output->to == TO_STDERR)
+    return 0;
+  output->file.path = output->to == TO_DEVICE ? strdup (path)
+                                              : realpath (path, NULL);
+  return output->file.path ? 0 : -1;
 }
 
 struct output *
@@ -163,7 +121,9 @@ output_open (const char *path, enum output_mode mode,
   }
   output->mode = mode;
   output->error = error;
-  output->fd = -1;
+  output->file.fd = -1;
+  if (fstat (STDERR_FILENO, &output->stderr_was) == -1)
+    memset (&output->stderr_was, 0, sizeof output->stderr_was);
   if (open_path (output, path) == -1) {
     error ("statsfile=%s: %s", path ? path : "-", strerror (errno));
     output_close (output);
@@ -172,26 +132,30 @@ output_open (const char *path, enum output_mode mode,
   return output;
 }
 
+static void
+close_descriptor (struct output *output)
+{
+  if (output->file.fd != -1)
+    close (output->file.fd);
+  output->file.fd = -1;
+}
+
 void
 output_close (struct output *output)
 {
   if (output == NULL)
     return;
-  if (output->fd != -1)
-    close (output->fd);
-  free (output->path);
-  free (output->new_path);
+  close_descriptor (output);
+  free (output->file.path);
   free (output);
 }
 
-void
-output_after_fork (struct output *output)
+bool
+output_leads_to (const struct output *output, int fd)
 {
   struct stat st;
 
-  if (output->to == TO_STDERR && fstat (STDERR_FILENO, &st) == 0
-      && is_dev_null (&st) && !is_dev_null (&output->stderr_was))
-    output->to = TO_SYSLOG;
+  return fstat (output->file.fd, &st) == 0 && descriptor_is (fd, &st);
 }
 
 bool
@@ -206,16 +170,47 @@ output_name (const struct output *output)
   switch (output->to) {
   case TO_STDERR: return "standard error";
   case TO_SYSLOG: return "the system log";
-  default:        return output->path;
+  default:        return output->file.path;
   }
+}
+
+/* Errors. */
+
+/* The server tells errors on standard error or, in the background, in the
+ * system log, and waits until somebody takes them.  So it is asked only
+ * where that is now.
+ */
+static bool
+can_tell (const struct output *output)
+{
+  struct pollfd pfd = { .fd = STDERR_FILENO, .events = POLLOUT };
+
+  return output->background ? system_log_ready () : poll (&pfd, 1, 0) != 0;
+}
+
+/* Tell it there, or else in the system log.  A message is one line that a
+ * pipe with any room takes whole.
+ */
+static void
+tell (struct output *output, const char *what, const char *why)
+{
+  struct patience none = { .lost = true };
+  char message[1024];
+
+  snprintf (message, sizeof message,
+            "statsfile=%.512s: the report is lost: %s%s%s",
+            output_name (output), what, why ? ": " : "", why ? why : "");
+  if (can_tell (output))
+    output->error ("%s", message);
+  else
+    system_log_write (LOG_ERR, message, strlen (message), &none);
 }
 
 static int
 failed (struct output *output, const char *what)
 {
   if (!output->failing)
-    output->error ("statsfile=%s: the report is lost: cannot %s: %s",
-                   output_name (output), what, strerror (errno));
+    tell (output, what, errno ? strerror (errno) : NULL);
   output->failing = true;
   return -1;
 }
@@ -226,60 +221,70 @@ output_lost (struct output *output, bool last)
   if (last)
     output->failing = false;
   errno = ENOMEM;
-  failed (output, "find memory for it");
+  failed (output, "cannot find memory for it");
 }
 
-/* Wait until fd takes more.  A descriptor that we did not open may be
- * non-blocking.
+/* Standard error as it was when the server started is the last place that
+ * its user can see.
  */
-static int
-wait_writable (struct output *output, int fd)
+static void
+tell_on_old_stderr (struct output *output, const char *why)
 {
-  struct pollfd pfd = { .fd = fd, .events = POLLOUT };
-  int r = poll (&pfd, 1, output->stuck ? 0 : PATIENCE_MS);
+  char message[256];
+  const int n = snprintf (message, sizeof message,
+    "nbdkit: error: statsfile: in the background the report goes to the "
+    "system log, which is not there: %s; give statsfile=FILE\n", why);
 
-  output->stuck = r == 0;
-  if (r == 0)
-    errno = ETIMEDOUT;
-  return r > 0 || (r == -1 && errno == EINTR) ? 0 : -1;
+  patience_begin (&output->patience);
+  stream_write (output->file.fd, message, (size_t) n, &output->patience);
+  output->patience.lost = false;
 }
 
-/* Write all of it, mostly in one write. */
-static int
-write_all (struct output *output, int fd, const char *buf, size_t size)
+void
+output_after_fork (struct output *output)
 {
-  ssize_t r;
+  struct stat st;
 
-  while (size > 0) {
-    r = write (fd, buf, size);
-    if (r >= 0) {
-      buf += r;
-      size -= (size_t) r;
-    }
-    else if (errno == EAGAIN) {
-      if (wait_writable (output, fd) == -1)
-        return -1;
-    }
-    else if (errno != EINTR)
-      return -1;
-  }
+  output->background = fstat (STDERR_FILENO, &st) == 0 && is_dev_null (&st)
+    && !is_dev_null (&output->stderr_was);
+  if (!output->background || output->to != TO_STDERR)
+    return;
+  output->to = TO_SYSLOG;
+  if (!system_log_ready ())
+    tell_on_old_stderr (output, strerror (errno));
+  close_descriptor (output);
+}
+
+/* Writing. */
+
+static int
+write_stream (struct output *output, const char *report, size_t size)
+{
+  if (stream_write (output->file.fd, report, size, &output->patience) == -1)
+    return failed (output, "cannot write");
   return 0;
 }
 
 static int
-write_syslog (const char *report, size_t size)
+write_syslog (struct output *output, const char *report, size_t size)
 {
-  const char *end = report + size;
-
-  while (report < end) {
-    const char *newline = memchr (report, '\n', (size_t) (end - report));
-    const char *stop = newline ? newline : end;
-
-    if (stop > report)
-      syslog (LOG_DAEMON | LOG_INFO, "%.*s", (int) (stop - report), report);
-    report = stop + 1;
-  }
+  if (system_log_write (LOG_INFO, report, size, &output->patience) == -1)
+    return failed (output, "cannot write");
   return 0;
+}
+
+/* A link or another kind of file that took its place is not used. */
+static int
+open_fifo (const char *path)
+{
+  int fd = open (path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
+  struct stat st;
+
+  if (fd == -1 || (fstat (fd, &st) == 0 && S_ISFIFO (st.st_mode)))
+    return fd;
+  close (fd);
+  errno = EINVAL;
+  return -1;
 }
 
 /* Only a reader makes it possible to open it.  It stays open, since the
@@ -289,227 +294,43 @@ write_syslog (const char *report, size_t size)
 static int
 write_fifo (struct output *output, const char *report, size_t size)
 {
-  if (output->fd == -1)
-    output->fd = open (output->path, O_WRONLY | O_NONBLOCK | O_CLOEXEC);
-  if (output->fd == -1)
-    return failed (output, errno == ENXIO ? "find a reader" : "open it");
-  if (write_all (output, output->fd, report, size) == 0)
+  if (output->file.fd == -1)
+    output->file.fd = open_fifo (output->file.path);
+  if (output->file.fd == -1)
+    return failed (output, errno == ENXIO ? "cannot find a reader"
+                                          : "cannot open it");
+  if (write_stream (output, report, size) == 0)
     return 0;
-  failed (output, "write");
-  close (output->fd);
-  output->fd = -1;
+  close_descriptor (output);
   return -1;
-}
-
-/* The file that was opened at the start may have been moved away or
- * removed since then; who does that to a log expects a new one.
- */
-static int
-reopen_removed (struct output *output)
-{
-  struct stat st, now;
-  int fd;
-
-  if (fstat (output->fd, &st) == 0 && stat (output->path, &now) == 0
-      && st.st_dev == now.st_dev && st.st_ino == now.st_ino)
-    return 0;
-  fd = open_or_create (output->path);
-  if (fd == -1)
-    return -1;
-  close (output->fd);
-  output->fd = fd;
-  return 0;
-}
-
-/* Does the file end in the middle of a line?  A process that is killed
- * while it writes can leave that behind; ours would be glued to it.
- */
-static bool
-ends_in_fragment (const struct output *output, off_t size)
-{
-  int fd = size > 0 ? open (output->path, O_RDONLY | O_CLOEXEC) : -1;
-  char last = '\n';
-
-  if (fd == -1)
-    return false;
-  if (pread (fd, &last, 1, size - 1) != 1)
-    last = '\n';
-  close (fd);
-  return last != '\n';
-}
-
-/* Begin a new line after a fragment.  A file that another process is about
- * to append to looks the same for a moment, but then grows.
- */
-static void
-end_fragment (struct output *output)
-{
-  const struct timespec pause = { .tv_nsec = 20000000 };
-  struct stat before, after;
-
-  if (fstat (output->fd, &before) == -1
-      || !ends_in_fragment (output, before.st_size))
-    return;
-  nanosleep (&pause, NULL);
-  if (fstat (output->fd, &after) == 0 && after.st_size == before.st_size
-      && ends_in_fragment (output, after.st_size))
-    (void) !write (output->fd, "\n", 1);
-}
-
-/* One write, so that several processes can append to one file.  A report
- * that did not fit on the disk is taken back, if nothing came after it.
- */
-static int
-append_file (struct output *output, const char *report, size_t size)
-{
-  struct stat before, after;
-  ssize_t r;
-
-  if (reopen_removed (output) == -1)
-    return failed (output, "open it");
-  if (!output->begun)
-    end_fragment (output);
-  if (fstat (output->fd, &before) == -1)
-    return failed (output, "look at it");
-  do
-    r = write (output->fd, report, size);
-  while (r == -1 && errno == EINTR);
-  if (r == (ssize_t) size)
-    return 0;
-  if (r >= 0) {
-    if (fstat (output->fd, &after) == 0
-        && after.st_size == before.st_size + r
-        && ftruncate (output->fd, before.st_size) == -1)
-      output->error ("statsfile=%s: ends in part of a report: %s",
-                     output->path, strerror (errno));
-    errno = ENOSPC;
-  }
-  return failed (output, "write");
-}
-
-/* After --user there may be no right to make files in the directory, or in
- * a sticky one like /tmp to replace those of others.
- */
-static bool
-is_forbidden (int error)
-{
-  return error == EACCES || error == EPERM || error == EROFS;
-}
-
-/* Then the only way is through the descriptor that was opened before. */
-static int
-overwrite_file (struct output *output, const char *report, size_t size)
-{
-  struct stat st;
-
-  if (fstat (output->fd, &st) == -1)
-    return failed (output, "look at it");
-  if (st.st_nlink == 0) {
-    errno = ENOENT;
-    return failed (output, "find it, it was removed");
-  }
-  if (ftruncate (output->fd, 0) == -1)
-    return failed (output, "empty it");
-  if (write_all (output, output->fd, report, size) == -1)
-    return failed (output, "write");
-  return 0;
-}
-
-static int
-open_new (const char *path)
-{
-  const int flags = O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC;
-  int fd = open (path, flags, 0666);
-
-  /* Left over by a killed process that had our pid. */
-  if (fd == -1 && errno == EEXIST && unlink (path) == 0)
-    fd = open (path, flags, 0666);
-  return fd;
-}
-
-/* The new file takes over who may read the old one, as far as we are
- * allowed to give it away.
- */
-static void
-copy_rights (int from, int to)
-{
-  struct stat st;
-
-  if (fstat (from, &st) == -1)
-    return;
-  if (fchown (to, st.st_uid, st.st_gid) == -1)
-    st.st_mode &= 0777;
-  fchmod (to, st.st_mode & 07777);
-}
-
-/* Write a new file beside the old one and put it in its place. */
-static int
-replace_file (struct output *output, const char *report, size_t size)
-{
-  const char *what = NULL;
-  int fd = open_new (output->new_path);
-  int saved_errno;
-
-  if (fd == -1 && is_forbidden (errno))
-    return overwrite_file (output, report, size);
-  if (fd == -1)
-    return failed (output, "make a new file beside it");
-
-  copy_rights (output->fd, fd);
-  if (write_all (output, fd, report, size) == -1)
-    what = "write";
-  saved_errno = errno;
-  if (close (fd) == -1 && what == NULL) {
-    what = "close";
-    saved_errno = errno;
-  }
-  if (what == NULL && rename (output->new_path, output->path) == -1) {
-    what = "rename";
-    saved_errno = errno;
-  }
-  if (what == NULL)
-    return 0;
-  unlink (output->new_path);
-  if (strcmp (what, "rename") == 0 && is_forbidden (saved_errno))
-    return overwrite_file (output, report, size);
-  errno = saved_errno;
-  return failed (output, what);
 }
 
 static int
 write_file (struct output *output, const char *report, size_t size)
 {
-  int r;
+  const char *what;
 
   if (output->mode == OUTPUT_APPEND
       || (output->mode == OUTPUT_NEW && output->begun))
-    r = append_file (output, report, size);
+    what = report_file_append (&output->file, report, size, !output->begun);
   else
-    r = replace_file (output, report, size);
-  if (r == 0)
-    output->begun = true;
-  return r;
-}
-
-static int
-write_descriptor (struct output *output, int fd, const char *report,
-                  size_t size)
-{
-  if (write_all (output, fd, report, size) == -1)
-    return failed (output, "write");
+    what = report_file_replace (&output->file, report, size);
+  if (what)
+    return failed (output, what);
+  output->begun = true;
   return 0;
 }
 
 static int
 write_to (struct output *output, const char *report, size_t size)
 {
+  patience_begin (&output->patience);
   switch (output->to) {
   case TO_STDERR:
-    return write_descriptor (output, STDERR_FILENO, report, size);
   case TO_DEVICE:
-    return write_descriptor (output, output->fd, report, size);
+    return write_stream (output, report, size);
   case TO_SYSLOG:
-    return write_syslog (report, size);
+    return write_syslog (output, report, size);
   case TO_FIFO:
     return write_fifo (output, report, size);
   case TO_FILE:

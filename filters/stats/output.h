@@ -36,17 +36,22 @@ extern struct output *output_open (const char *path, enum output_mode mode,
                                    output_error_fn error);
 extern void output_close (struct output *output);
 
+/* Do reports go to the file that is open as fd? */
+extern bool output_leads_to (const struct output *output, int fd);
+
 /* The server has forked: if standard error now leads nowhere and did not
- * before, text goes to the system log.
+ * before, text goes to the system log.  If there is none, that is told on
+ * standard error as it was.
  */
 extern void output_after_fork (struct output *output);
 extern bool output_is_syslog (const struct output *output);
 
 /* Write one report.  A regular file is replaced in one step by a complete
- * one, or gets the report in one write where it is added to; a report that
- * cannot be written whole leaves the file as it was.  Returns 0, or -1
- * after telling the error; of reports that fail one after the other only
- * the first does, and the last.  One thread at a time.
+ * one where that is possible, or gets the report in one write where it is
+ * added to; a report that cannot be written whole leaves the file as it
+ * was.  Nobody who reads is waited for longer than five seconds.  Returns
+ * 0, or -1 after telling the error; of reports that fail one after the
+ * other only the first does, and the last.  One thread at a time.
  */
 extern int output_write (struct output *output, const char *report,
                          size_t size, bool last);
