@@ -42,3 +42,29 @@ complete ()
 wait_until complete
 cat report
 grep -x 'bytes: read 0, written 1000, zeroed 0, trimmed 0' report
+
+# The same descriptors are no place for a report, by whatever name.
+ln -s /dev/stdout out
+for file in /dev/stdout /dev/fd/1 /dev//stdout /dev/fd/0 out; do
+  cat >client.py <<END
+try:
+    h.connect_command(["nbdkit", "-s", "--filter=stats", "memory", "1M",
+                       "statsfile=$file"])
+    print("it started")
+except nbd.Error:
+    print("it did not start")
+END
+  nbdsh -c - <client.py >answer 2>error
+  cat answer error
+  [ "$(cat answer)" = 'it did not start' ]
+  grep "nbdkit: error: statsfile=.*$file: with -s, this is where the client" error
+done
+# As inetd starts it, with standard error there, too.
+cat >client.py <<'END'
+try:
+    h.connect_command(["sh", "-c", "exec nbdkit -s --filter=stats null 2>&1"])
+    print("it started")
+except nbd.Error:
+    print("it did not start")
+END
+[ "$(nbdsh -c - <client.py)" = 'it did not start' ]

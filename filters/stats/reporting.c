@@ -45,6 +45,20 @@ output_mode (const struct report_options *options)
   return options->append ? OUTPUT_APPEND : options->format->mode;
 }
 
+/* Not into the stream in which the client and the server talk. */
+static int
+check_output (const struct output *output,
+              const struct report_options *options, output_error_fn error)
+{
+  if (!options->stdio_is_client
+      || (!output_leads_to (output, STDIN_FILENO)
+          && !output_leads_to (output, STDOUT_FILENO)))
+    return 0;
+  error ("statsfile=%s: with -s, this is where the client gets its answers; "
+         "give another FILE", options->file ? options->file : "-");
+  return -1;
+}
+
 struct reporting *
 reporting_new (const struct report_options *options, output_error_fn error)
 {
@@ -59,7 +73,9 @@ reporting_new (const struct report_options *options, output_error_fn error)
   reporting->format = options->format;
   reporting->output = output_open (options->file, output_mode (options),
                                    error);
-  if (reporting->output == NULL) {
+  if (reporting->output == NULL
+      || check_output (reporting->output, options, error) == -1) {
+    output_close (reporting->output);
     free (reporting);
     return NULL;
   }

@@ -26,6 +26,7 @@
 struct report_options {
   const char *file;             /* absolute, or NULL for standard error */
   bool append;
+  bool stdio_is_client;         /* it speaks to the server there */
   const struct report_format *format;
   uint64_t interval_ns;         /* 0: only at the end */
   uint64_t threshold;           /* thousandths of a percent */

@@ -287,6 +287,7 @@ stats_get_ready (int thread_model)
   options.thread_model = thread_model;
   if (stats_debug_report)
     options.debug = nbdkit_debug;
+  options.stdio_is_client = !nbdkit_stdio_safe ();
   if (reporting == NULL) {
     reporting = reporting_new (&options, nbdkit_error);
     settler = settler_new ();
