@@ -79,6 +79,20 @@ write (int fd, const void *buf, size_t size)
   return NEXT (write) (fd, buf, size);
 }
 
+ssize_t
+pwrite (int fd, const void *buf, size_t size, off_t offset)
+{
+  if (is_the_one () && NEXT (pwrite) (fd, buf, size / 2, offset) != -2)
+    die ();
+  return NEXT (pwrite) (fd, buf, size, offset);
+}
+
+int
+mkostemp (char *name, int flags)
+{
+  CALL (mkostemp, name, flags);
+}
+
 int
 close (int fd)
 {
