@@ -101,9 +101,17 @@ nbdkit_extents_full (nbdkit_next *next, uint32_t count, uint64_t offset,
   return NULL;
 }
 
+/* A count of nbdkit_extents_aligned: how wide it is depends on the version
+ * of nbdkit.
+ */
+typedef __typeof__ (_Generic (&nbdkit_extents_aligned,
+    int (*) (nbdkit_next *, uint32_t, uint64_t, uint32_t, uint32_t,
+             struct nbdkit_extents *, int *): (uint32_t) 0,
+    default: (uint64_t) 0)) aligned_count;
+
 /* Our backends' extents suit any alignment. */
 int
-nbdkit_extents_aligned (nbdkit_next *next, uint32_t count, uint64_t offset,
+nbdkit_extents_aligned (nbdkit_next *next, aligned_count count, uint64_t offset,
                         uint32_t flags, uint32_t align,
                         struct nbdkit_extents *extents, int *err)
 {
