@@ -475,7 +475,7 @@ come_and_go (void *vp)
 static void
 test_threads (void **state)
 {
-  static const char names[THREADS] = "abcdabcd";
+  static const char names[] = "abcdabcd";
   struct connections_totals totals;
   pthread_t threads[THREADS];
   uint64_t last = 0;
