@@ -14,22 +14,17 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <limits.h>
-#include <setjmp.h>
-#include <stdarg.h>
 #include <stdbool.h>
-#include <stddef.h>
-#include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-
-#include <cmocka.h>
 
 #include "clock.h"
 #include "histogram.h"
 #include "ops.h"
 #include "report.h"
 #include "snapshot.h"
+#include "unit.h"
 #include "wrap-alloc.h"
 
 #define P "nbdkit_stats_"
