@@ -12,12 +12,19 @@
 # with "-" for bytes that the text report does not give exactly, and then the
 # number of extents that came back.
 
+# log_lines LOGFILE: without the time, which is "!" in a thread that nbdkit does
+# not know.
+log_lines ()
+{
+  sed -E 's/^(!|[0-9][^ ]* [^ ]*) //' "$1"
+}
+
 # log_totals LOGFILE
 log_totals ()
 {
   local -
   { set +x; } 2>/dev/null
-  awk '
+  log_lines "$1" | awk '
     function number (text, i, n) {      # 0x1f, or decimal
       if (text !~ /^0x/) return text + 0
       for (i = 3; i <= length (text); i++)
@@ -33,9 +40,9 @@ log_totals ()
       nr_ops = split ("read write trim zero extents cache flush", ops)
       for (i = 1; i <= nr_ops; i++) known[ops[i]] = 1
     }
-    { op = tolower ($4); sub (/^[.][.][.]/, "", op) }
-    $3 !~ /^connection=/ || !(op in known) { next }
-    { id = $3 " " value("id") }
+    { op = tolower ($2); sub (/^[.][.][.]/, "", op) }
+    $1 !~ /^connection=/ || !(op in known) { next }
+    { id = $1 " " value("id") }
     $NF == "..." { count[id] = number(value("count")); next }
     value("return") != "0" { failed[op]++; next }
     {
@@ -51,7 +58,7 @@ log_totals ()
         if (i <= 4) printf "%.0f\n", bytes[op]; else print "-"
       }
       if (requests["extents"]) print "extents returned", returned
-    }' "$1"
+    }'
 }
 
 # report_totals REPORT

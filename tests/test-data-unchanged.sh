@@ -11,6 +11,8 @@
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
 set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=log-totals.sh
+source "$top_srcdir/tests/log-totals.sh"
 
 requires nbdsh --version
 requires nbdinfo --version
@@ -73,9 +75,9 @@ run ()
     nbdsh --base-allocation -u "$uri" -c - <client.py &&
     nbdinfo --map "$uri"' >"$name.out"
   cat "$name.out"
-  # Without the time, and each connection by itself: one may come before the
-  # last one's end was noticed.
-  sed 's/^[^ ]* [^ ]* //' "$name.log" | sort -s -k1,1 >"$name.requests"
+  # Each connection by itself: one may come before the last one's end was
+  # noticed.
+  log_lines "$name.log" | sort -s -k1,1 >"$name.requests"
 }
 
 for plugin in memory file; do
