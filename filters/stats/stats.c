@@ -24,6 +24,7 @@
 
 #include <nbdkit-filter.h>
 
+#include "above.h"
 #include "clock.h"
 #include "ops.h"
 #include "parse.h"
@@ -39,6 +40,7 @@
 struct layer {
   nbdkit_backend *backend;
   struct recorder *recorder;
+  bool faces_client;            /* see above.h */
   struct layer *next;           /* the next one farther from the client */
 };
 
@@ -46,6 +48,7 @@ struct layer {
 struct handle {
   struct recorder *recorder;
   struct connection *connection;
+  bool faces_client;
   struct ring *opening;         /* while the layers below are not prepared */
 };
 
@@ -56,6 +59,8 @@ static struct report_options options = {
 };
 
 static unsigned loaded;         /* how many times we are in the stack */
+static unsigned placed;         /* how many of them after_fork has seen */
+static unsigned facing_client;  /* how many of them do, see above.h */
 static struct reporting *reporting;
 static struct settler *settler;
 static struct layer *layers;    /* nearest the client first */
@@ -280,6 +285,17 @@ make_layer (void)
   return reporting_reserve_layer (reporting);
 }
 
+static unsigned
+count_facing_client (void)
+{
+  FILE *cmdline = fopen ("/proc/self/cmdline", "re");
+  const unsigned count = above_facing_client (cmdline);
+
+  if (cmdline)
+    fclose (cmdline);
+  return count;
+}
+
 /* Once for each place in the stack. */
 static int
 stats_get_ready (int thread_model)
@@ -291,6 +307,7 @@ stats_get_ready (int thread_model)
   if (reporting == NULL) {
     reporting = reporting_new (&options, nbdkit_error);
     settler = settler_new ();
+    facing_client = count_facing_client ();
   }
   if (reporting && settler == NULL)
     nbdkit_error ("stats: %m");
@@ -320,6 +337,7 @@ stats_after_fork (nbdkit_backend *backend)
     start ();
   spare = layer->next;
   layer->backend = backend;
+  layer->faces_client = loaded - ++placed < facing_client;
   layer->next = layers;
   layers = layer;
   reporting_add_layer (reporting, layer->recorder);
@@ -433,6 +451,7 @@ new_handle (struct layer *layer, const char *exportname)
   if (handle == NULL)
     return NULL;
   handle->recorder = layer->recorder;
+  handle->faces_client = layer->faces_client;
   handle->connection
     = connection_new (&layer->recorder->connections, exportname);
   if (handle->connection == NULL) {
@@ -547,30 +566,34 @@ FOR_EACH_QUESTION (QUESTION)
  * the zero that the client asked for, and of its questions about extents
  * nothing.  So we take such requests and hand them on, and it happens in
  * front of the layer below.  The client is offered the same either way.
+ *
+ * But not where another filter stands above that acts on requests: it would
+ * get the zero then, where it had writes to split, refuse or delay.
  */
+static int
+take_over (const struct handle *handle, int answer, int emulate, int native)
+{
+  return answer == emulate && handle->faces_client ? native : answer;
+}
 
 static int
 stats_can_zero (nbdkit_next *next, void *handle)
 {
-  const int r = ASKED (next->can_zero (next), r_ == -1);
-
-  return r == NBDKIT_ZERO_EMULATE ? NBDKIT_ZERO_NATIVE : r;
+  return take_over (handle, ASKED (next->can_zero (next), r_ == -1),
+                    NBDKIT_ZERO_EMULATE, NBDKIT_ZERO_NATIVE);
 }
 
 static int
 stats_can_cache (nbdkit_next *next, void *handle)
 {
-  const int r = ASKED (next->can_cache (next), r_ == -1);
-
-  return r == NBDKIT_CACHE_EMULATE ? NBDKIT_CACHE_NATIVE : r;
+  return take_over (handle, ASKED (next->can_cache (next), r_ == -1),
+                    NBDKIT_CACHE_EMULATE, NBDKIT_CACHE_NATIVE);
 }
 
 static int
 stats_can_extents (nbdkit_next *next, void *handle)
 {
-  const int r = ASKED (next->can_extents (next), r_ == -1);
-
-  return r == 0 ? 1 : r;
+  return take_over (handle, ASKED (next->can_extents (next), r_ == -1), 0, 1);
 }
 
 /* The data operations. */
