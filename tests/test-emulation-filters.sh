@@ -4,9 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Neither the client nor the plugin can tell that the filter is there, once above
-# and once below any other. Nearest the client it counts what the client asks
-# for. Below the other it does so, too, where that one hands everything on; and
+# Neither the client nor the plugin can tell that the filter is there, above and
+# below any other. Nearest the client it counts what the client asks for. Below the other it does so, too, where that one hands everything on; and
 # otherwise what it sends on, which is what the plugin gets.
 
 source ./functions.sh
