@@ -1,0 +1,73 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Random requests, many at once, some of which fail: the report says what
+# follows from the logs of each request above and below the filter. More of it:
+#
+#   SEEDS="$(seq 100)" REQUESTS=2000 ./test-random-oracle.sh
+
+source ./functions.sh
+set -e -u -x
+
+requires nbdsh --version
+requires nbdkit --filter=delay --filter=error --filter=log null --version
+requires nbdkit eval --version
+
+cd "$tmp"
+# As in emulation.sh: another file, so that it has variables of its own.
+filterdir=$(nbdkit --dump-config | sed -n 's/^filterdir=//p')
+mkdir upper
+upper_log=upper/nbdkit-log-filter.so
+sed 's/logfile/upperlg/g' "$filterdir/nbdkit-log-filter.so" >"$upper_log"
+
+# judge CONNECTIONS DEPTH REQUESTS OPTION ARGS...
+judge ()
+{
+  local connections=$1 depth=$2 requests=$3 option=$4
+  shift 4
+  rm -f report above below
+  nbdkit -U - --filter="$upper_log" --filter=stats --filter=log "$@" \
+      upperlg=above logfile=below statsfile=report statsformat=json \
+      statsblock=4096 statszero=true --run "
+        nbdsh -c 'unixsocket = \"'\"\$unixsocket\"'\"' \
+              -c 'seed, requests = $seed, $requests' \
+              -c 'connections, depth = $connections, $depth' \
+              -c - <'$top_srcdir/tests/random-client.py'" 2>errors ||
+    { cat errors; fail "the client failed"; }
+  "$top_srcdir/tests/oracle.py" report above below ${option:+"$option"} ||
+    fail "seed $seed: the report and the logs differ, see above"
+}
+
+# As tests/oracle.py has it: the errno follows from the offset.
+# shellcheck disable=SC2016 # the shell of eval expands it
+fail='
+  set -- $(($4 / 4096 % 16 + 1)) EPERM EIO ENOMEM EINVAL ENOSPC EOVERFLOW \
+         ESHUTDOWN EROFS EFBIG
+  if [ "$1" -le 9 ]; then shift "$1"; echo "$1 on purpose" >&2; exit 1; fi'
+
+for seed in ${SEEDS:-1}; do
+  # In parallel, and each operation with an error of its own.
+  judge 4 16 "${REQUESTS:-300}" "" --filter=delay --filter=error memory 8M \
+        delay-read=1ms delay-write=2ms delay-zero=1ms \
+        error-rate=10% error-pread=EPERM error-pwrite=ENOSPC error-trim=EIO \
+        error-zero=ENOMEM error-extents=ESHUTDOWN error-cache=EINVAL
+
+  # The same, where nbdkit does what it can in the place of the plugin.
+  judge 4 16 "${REQUESTS:-300}" emulated --filter=nozero --filter=nocache \
+        --filter=noextents --filter=fua --filter=error memory 8M \
+        zeromode=emulate cachemode=emulate fuamode=emulate \
+        error-rate=10% error-pread=EPERM error-pwrite=ENOSPC error-trim=EIO
+
+  # All errnos that a plugin has.
+  judge 3 8 "$((${REQUESTS:-300} / 6))" errnos eval \
+        thread_model='echo parallel' get_size='echo 1M' \
+        can_write='exit 0' can_trim='exit 0' can_flush='exit 0' \
+        can_zero='exit 0' can_fast_zero='exit 0' can_extents='exit 0' \
+        can_multi_conn='exit 0' can_cache='echo native' can_fua='echo native' \
+        pread="count=\$3; ($fail) || exit 1; head -c \"\$count\" /dev/zero" \
+        pwrite="cat >/dev/null; $fail" trim="$fail" zero="$fail" \
+        cache="$fail" flush='exit 0' extents="$fail; echo 0 1M"
+done
