@@ -58,11 +58,29 @@ check null --run 'nbdkit --filter=stats' \
       '=>' null --run 'nbdkit --filter=stats'
 check null --run --filter=stats '=>' null --run --filter=stats
 check --run=--filter=stats null '=>' --run=--filter=stats null
+# Those of newer versions, too.
 for option in -D -e -g -i -p -P -t -u -U -fve --debug --exportname --group \
-              --ipaddr --log --pidfile --port --selinux-label --threads --tls \
-              --tls-certificates --tls-psk --unix --user; do
+              --ipaddr --log --mask-handshake --name --pidfile --port \
+              --selinux-label --threads --timeout --tls --tls-certificates \
+              --tls-priority --tls-psk --unix --user; do
   check "$option" --filter=stats null '=>' "$option" --filter=stats null
 done
+# This nbdkit's own, which says of each whether it wants an argument. Without
+# a plugin it does nothing else.
+nbdkit --long-options >"$tmp/options"
+nbdkit --short-options >>"$tmp/options"
+grep -x -e --run "$tmp/options"
+while read -r option; do
+  nbdkit "$option" </dev/null >"$tmp/answer" 2>&1 || :
+  case $option:$(cat "$tmp/answer") in
+    --filter:*) ;;
+    *"requires an argument"*)
+      check "$option" --filter=stats null '=>' "$option" --filter=stats null ;;
+    *)
+      check "$option" --filter=stats null \
+            '=>' "$option" "--filter=$filter" null ;;
+  esac
+done <"$tmp/options"
 check -tU --filter=stats null '=>' -tU "--filter=$filter" null
 check -P --filter=stats --filter=stats null \
       '=>' -P --filter=stats "--filter=$filter" null
