@@ -8,19 +8,19 @@
 # has another directory in place of /dev, and neither finds the machine's log
 # nor disturbs it.
 
+# shellcheck source-path=SCRIPTDIR source=own-mounts.sh disable=SC2154
+source "$top_srcdir/tests/own-mounts.sh"
+requires has_own_mounts
+
 # shellcheck disable=SC2154 # functions.sh sets $tmp
 own_dev=$tmp/dev
 mkdir "$own_dev"
-
-unshare=(unshare --mount)
-"${unshare[@]}" true || unshare+=(--map-root-user)
-requires "${unshare[@]}" true
 
 # in_own_dev CMD...: run it with $own_dev as its /dev
 in_own_dev ()
 {
   # shellcheck disable=SC2016 # for the other shell to expand
-  "${unshare[@]}" bash -e -c '
+  "${own_mounts[@]}" bash -e -c '
     dev=$1
     shift
     for name in null zero full random urandom; do
@@ -32,6 +32,8 @@ in_own_dev ()
       mkdir -p "$dev/shm"
       mount --bind /dev/shm "$dev/shm"
     fi
+    # A chroot may have the machine'\''s.
+    mount --make-rprivate /dev || :
     mount --rbind "$dev" /dev
     exec "$@"' bash "$own_dev" "$@"
 }

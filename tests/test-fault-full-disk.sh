@@ -13,15 +13,15 @@ source ./functions.sh
 set -e -u -x
 # shellcheck source-path=SCRIPTDIR source=complete.sh
 source "$top_srcdir/tests/complete.sh"
+# shellcheck source-path=SCRIPTDIR source=own-mounts.sh
+source "$top_srcdir/tests/own-mounts.sh"
 
 requires jq --version
 
 # A small disk of our own, which nobody else sees.
 if [ "${1-}" != inside ]; then
-  unshare=(unshare --mount)
-  "${unshare[@]}" true || unshare+=(--map-root-user)
-  requires "${unshare[@]}" mount -t tmpfs none "$tmp"
-  "${unshare[@]}" bash "$0" inside
+  requires has_own_mounts
+  "${own_mounts[@]}" bash "$0" inside
   exit
 fi
 mkdir "$tmp/disk"
