@@ -23,7 +23,7 @@ refused ()
 {
   local words=$1 status=0
   shift
-  nbdkit -U - --filter=stats null "$@" --run 'touch ran' 2>log || status=$?
+  nbdkit -U sock --filter=stats null "$@" --run 'touch ran' 2>log || status=$?
   cat log
   [ "$status" -eq 1 ] || fail "the exit status is $status"
   [ "$(wc -l <log)" -eq 1 ] || fail "it is not one line of error"

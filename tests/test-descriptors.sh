@@ -53,7 +53,7 @@ whole got
 
 # A descriptor that is not open is told at the start.
 status=0
-nbdkit -U - --filter=stats null statsfile=/dev/fd/987 --run true 2>error ||
+nbdkit -U sock --filter=stats null statsfile=/dev/fd/987 --run true 2>error ||
   status=$?
 cat error
 [ "$status" -eq 1 ] || fail "the exit status is $status"

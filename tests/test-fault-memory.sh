@@ -61,11 +61,11 @@ run ()
 {
   local nr=$1
   shift
-  rm -f ran
+  rm -f ran sock
   : >failures
   echo 'an old report' >report
   status=0
-  FAIL_ALLOC=$nr timeout 60 nbdkit -U - --filter=stats memory 1M \
+  FAIL_ALLOC=$nr timeout 600 nbdkit -U sock --filter=stats memory 1M \
                  statsfile=report "$@" --run '
     touch ran
     nbdcopy data "$uri" && nbdcopy "$uri" null: || exit 4

@@ -30,7 +30,7 @@ for params in statsformat=text statsformat=json statsformat=prometheus \
   for file in old new; do
     status=0
     # shellcheck disable=SC2086 # some parameters
-    "${other_user[@]}" "$top_builddir/nbdkit" -U - --filter=stats null \
+    "${other_user[@]}" "$top_builddir/nbdkit" -U sock --filter=stats null \
       statsfile=dir/$file $params statsinterval=0.01 --run 'echo a client' \
       >log 2>&1 || status=$?
     cat log

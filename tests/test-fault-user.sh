@@ -19,11 +19,10 @@ if [ "$(id -u)" -ne 0 ]; then
   exit 77
 fi
 requires jq --version
-requires nbdkit -U - -u nobody null --run true
-
 # It makes its socket and its pid file after it became the other user.
 chmod 777 "$tmp"
 cd "$tmp"
+requires nbdkit -U sock -u nobody null --run true
 mkdir own foreign sticky
 chmod 755 own foreign
 chown nobody own

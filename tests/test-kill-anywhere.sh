@@ -23,8 +23,8 @@ killed ()
 {
   local nr=$1 status=0
   shift
-  rm -f pid
-  KILL_AT_CALL=$nr nbdkit -f -U - -P pid --filter=stats null statsfile=report \
+  rm -f pid sock
+  KILL_AT_CALL=$nr nbdkit -f -U sock -P pid --filter=stats null statsfile=report \
               "$@" &
   pid=$!
   wait_until started_or_gone

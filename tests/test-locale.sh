@@ -57,7 +57,7 @@ grep -E '^nbdkit_stats_elapsed_seconds_total [0-9]+\.[0-9]+$' report.prom
 if grep -E '="[^"]*,' report.prom; then fail "there are commas in labels"; fi
 
 # Nor do parameters take commas.
-if COMMA_LOCALE=xx_comma nbdkit -U - --filter=stats "$plugin" \
+if COMMA_LOCALE=xx_comma nbdkit -U sock --filter=stats "$plugin" \
                          statsinterval=0,5 --run true 2>log; then
   fail "a comma was taken"
 fi

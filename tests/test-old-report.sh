@@ -39,18 +39,18 @@ fails_to_start ()
 }
 
 # The plugin refuses a parameter, or does not find its file.
-fails_to_start -U - --filter=stats null size=nonsense
-fails_to_start -U - --filter=stats null nonsense=1
-fails_to_start -U - --filter=stats file "$tmp/none"
+fails_to_start -U "$tmp/s" --filter=stats null size=nonsense
+fails_to_start -U "$tmp/s" --filter=stats null nonsense=1
+fails_to_start -U "$tmp/s" --filter=stats file "$tmp/none"
 # Another filter refuses one.
-fails_to_start -U - --filter=stats --filter=delay null rdelay=nonsense
+fails_to_start -U "$tmp/s" --filter=stats --filter=delay null rdelay=nonsense
 # We do.
-fails_to_start -U - --filter=stats null statsformat=nonsense
+fails_to_start -U "$tmp/s" --filter=stats null statsformat=nonsense
 # The address is in use.
 start_nbdkit null
 fails_to_start -U "$sock" --filter=stats null
 # There is no such user, or no such directory for the process number.
-fails_to_start -U - -u no-such-user-here --filter=stats null
+fails_to_start -U "$tmp/s" -u no-such-user-here --filter=stats null
 fails_to_start -U "$tmp/s" -P none/pid --filter=stats null
 
 # A server that runs, and is killed.

@@ -15,11 +15,10 @@ if [ "$(id -u)" -ne 0 ]; then
   echo "skipped: only root can become another user"
   exit 77
 fi
-requires nbdkit -U - -u nobody null --run true
-
 # It makes its socket and its pid file after it became the other user.
 chmod 777 "$tmp"
 cd "$tmp"
+requires nbdkit -U sock -u nobody null --run true
 
 # whole FILE: it has one report and nothing else.
 whole ()

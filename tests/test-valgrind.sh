@@ -55,7 +55,7 @@ clean 0 --dump-plugin --filter=stats --filter=stats null statsfile=dumped
 [ ! -e dumped ] || fail "--dump-plugin made a file"
 
 # Ended by an error at the start.
-clean 1 -U - --filter=stats null statsfile=none/report --run true
+clean 1 -U sock --filter=stats null statsfile=none/report --run true
 
 # With a client and with several places in the stack.
 clean 0 -U - --filter=stats --filter=log --filter=stats memory 1M \
