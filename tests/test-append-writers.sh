@@ -46,6 +46,15 @@ for ((i = 0; i < servers_wanted; i++)); do
   uris+=("$uri")
 done
 /usr/bin/python3 client.py "${uris[@]}"
+# Of each at least so many.
+intervals ()
+{
+  local pid
+  for pid in "${pids[@]}"; do
+    [ "$(grep -c "\"interval\".*\"pid\":$pid\>" log)" -ge "$1" ] || return
+  done
+}
+wait_until intervals 4
 kill "${pids[@]}"
 for pid in "${pids[@]}"; do
   wait "$pid" || fail "the exit status of $pid is $?"

@@ -10,15 +10,20 @@
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
 set -e -u -x
-# shellcheck source-path=SCRIPTDIR source=figures.sh
-source "$top_srcdir/tests/figures.sh"
+# shellcheck source-path=SCRIPTDIR source=json.sh
+source "$top_srcdir/tests/json.sh"
+# shellcheck source-path=SCRIPTDIR source=gate.sh
+source "$top_srcdir/tests/gate.sh"
 
+requires jq --version
 requires nbdsh --version
-requires nbdkit --filter=delay null --version
+requires nbdkit sh --version
 
 cd "$tmp"
 cat >client.py <<'EOF'
 import os
+
+import gate
 
 handles = [nbd.NBD() for i in range(4)]
 for i, h in enumerate(handles):
@@ -27,21 +32,26 @@ for i, h in enumerate(handles):
     for j in range(10 * (i + 1)):
         h.pwrite(bytes(1000 + i), j * 2000)
 
+gate.shut("pread")
 cookies = [h.aio_pread(nbd.Buffer(65536), 0) for h in handles]
+print(gate.hold(len(handles)))
+gate.let_through("pread")
 for h, cookie in zip(handles, cookies):
     while not h.aio_command_completed(cookie):
         h.poll(-1)
     h.shutdown()
 EOF
 
-nbdkit -U - --filter=stats --filter=delay memory 1M delay-read=500ms \
-       statsfile=report --run 'export uri; nbdsh -n -c - <client.py'
-cat report
+nbdkit -U - --filter=stats sh "$gate_plugin" statsfile=report \
+       statsformat=json --run 'export uri; nbdsh -n -c - <client.py >held'
+cat report held
 written=$((10 * 1000 + 20 * 1001 + 30 * 1002 + 40 * 1003))
-grep -x "bytes: read 262144, written $written, zeroed 0, trimmed 0" report
-grep -E '^total: 104 ops, ' report
-grep -E '^read: 4 ops, ' report
-grep -E '^write: 100 ops, ' report
-# A sum would be two seconds.
-check "$(seconds read) >= 0.5 && $(seconds read) < 1.5"
-check "$(seconds total) <= $(seconds elapsed)"
+held=$(cat held)
+json_check 'read | [.total_ios, .io_bytes] == [4, 262144]' \
+           "write | [.total_ios, .io_bytes] == [100, $written]" \
+           'sum(.layers[0].ops[].total_ios) == 104' \
+           'read.in_flight.max == 4'
+# As long as all four were in flight, it counts once.
+json_check "read.busy_ns >= $held" \
+           "read | .lat_ns.mean * 4 - .busy_ns > 2.99 * $held" \
+           '.busy_ns <= .elapsed_ns'

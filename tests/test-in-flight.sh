@@ -12,49 +12,59 @@ source ./functions.sh
 set -e -u -x
 # shellcheck source-path=SCRIPTDIR source=json.sh
 source "$top_srcdir/tests/json.sh"
+# shellcheck source-path=SCRIPTDIR source=gate.sh
+source "$top_srcdir/tests/gate.sh"
 
 requires jq --version
-requires nbdkit --filter=delay null --version
 requires nbdsh --version
+requires nbdkit sh --version
 
 cd "$tmp"
 # run ARGS...: with the client on standard input
 run ()
 {
   cat >client.py
-  nbdkit -U - -t 16 --filter=stats --filter=delay memory 1M statsfile=report \
-         delay-read=500ms delay-write=500ms "$@" \
-         --run 'nbdsh -u "$uri" -c - <client.py'
-  cat report
+  nbdkit -U - -t 16 --filter=stats "$@" statsfile=report \
+         --run 'nbdsh -u "$uri" -c - <client.py >held'
+  cat report held
 }
 
-# Sixteen reads, all sent before the first is answered.
-sixteen='for i in range(16):
+# Sixteen reads.
+sixteen='import gate
+gate.shut("pread")
+for i in range(16):
     h.aio_pread(nbd.Buffer(512), i * 512)
+print(gate.hold(16))
+gate.let_through("pread")
 while h.aio_in_flight() > 0:
     h.poll(-1)'
-run statsformat=json <<<"$sixteen"
+run sh "$gate_plugin" statsformat=json <<<"$sixteen"
 json_check 'read.in_flight.max == 16' \
-           'read.in_flight.mean > 8 and read.in_flight.mean <= 16' \
+           'read.in_flight.mean > 1 and read.in_flight.mean <= 16' \
+           "read | .in_flight.mean * .busy_ns > 15.99 * $(cat held)" \
            'read.in_flight.now == 0' \
            '.layers[0].in_flight == read.in_flight'
 
 # As many reads as writes.
-run statsformat=json <<'EOF'
+run sh "$gate_plugin" statsformat=json <<'EOF'
+import gate
+gate.shut("pread", "pwrite")
 data = nbd.Buffer(512)
 for i in range(8):
     h.aio_pread(nbd.Buffer(512), i * 512)
     h.aio_pwrite(data, 65536 + i * 512)
+print(gate.hold(16))
+gate.let_through("pread", "pwrite")
 while h.aio_in_flight() > 0:
     h.poll(-1)
 EOF
 json_check 'read.in_flight.max == 8' 'write.in_flight.max == 8' \
            'read.in_flight.mean <= 8' \
            '.layers[0].in_flight.max == 16' \
-           '.layers[0].in_flight.mean > 8'
+           ".layers[0].in_flight.mean * .busy_ns > 15.99 * $(cat held)"
 
 # One after the other, whatever they are.
-run statsformat=json delay-zero=100ms <<'EOF'
+run memory 1M statsformat=json <<'EOF'
 for i in range(2):
     h.pread(512, 0)
     h.pwrite(bytes(512), 0)
@@ -64,7 +74,7 @@ json_check 'read.in_flight | .max == 1 and .mean == 1' \
            '.layers[0].in_flight | .max == 1 and .mean == 1' \
            'trim.in_flight == { mean: null, max: 0, now: 0 }'
 
-run <<<"$sixteen"
+run sh "$gate_plugin" <<<"$sixteen"
 sed -n '/^in flight /,/^$/p' report >in-flight
 grep -Ex 'in flight    mean     most' in-flight
 grep -Ex 'all +[0-9.]+ +16' in-flight

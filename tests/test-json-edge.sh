@@ -60,8 +60,15 @@ jq -e "$nothing" report
 jq -e '.layers[0].connections.opened == 1' report
 
 # One request, at the very beginning of the disk, and an empty interval.
+cat >more-lines <<'EOF'
+#!/bin/sh
+# Until there are three more in the report.
+lines=$(($(wc -l <report) + 3))
+until [ "$(wc -l <report)" -ge "$lines" ]; do sleep 0.02; done
+EOF
+chmod +x more-lines
 run memory 1M statsinterval=0.05 \
-    --run 'nbdsh -u "$uri" -c "h.pread(1, 0)"; sleep 0.12'
+    --run 'nbdsh -u "$uri" -c "h.pread(1, 0)"; ./more-lines'
 objects 'interval final'
 jq -e -s '.[-1].layers[0].ops.read |
           .total_ios == 1 and .io_bytes == 1 and .lat_ns.stddev == 0 and
@@ -85,6 +92,6 @@ jq -e '[.layers[0].ops[] | .failed.total] == [1, 1, 1, 1, 0, 0, 0]' report
 
 # A disk of no size, and a server that talks.
 run memory 0 -v -D stats.report=1 statsinterval=0.05 \
-    --run 'nbdsh -u "$uri" -c "h.flush()"; sleep 0.12; echo a client'
+    --run 'nbdsh -u "$uri" -c "h.flush()"; ./more-lines; echo a client'
 objects 'interval final'
 jq -e -s ".[-1] | $nothing" report

@@ -44,7 +44,7 @@ nbdkit -U - --filter=stats --filter=blocksize --filter=stats --filter=error \
        statsfile="$tmp/layers" statsformat=json statsblock=4K statszero=true \
        statsinterval=0.05 \
        --run "nbdsh --base-allocation -u \"\$uri\" -c - <'$tmp/client.py'
-              sleep 0.2"
+              until [ -s '$tmp/layers' ]; do sleep 0.02; done"
 validate "$tmp/idle" "$tmp/layers"
 grep -c '"type":"interval"' "$tmp/layers"
 grep '"ENOSPC"' "$tmp/layers" >/dev/null

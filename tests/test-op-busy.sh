@@ -11,43 +11,60 @@
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
 set -e -u -x
-# shellcheck source-path=SCRIPTDIR source=figures.sh
-source "$top_srcdir/tests/figures.sh"
+# shellcheck source-path=SCRIPTDIR source=json.sh
+source "$top_srcdir/tests/json.sh"
+# shellcheck source-path=SCRIPTDIR source=gate.sh
+source "$top_srcdir/tests/gate.sh"
 
+requires jq --version
 requires nbdsh --version
-requires nbdkit eval --version
+requires nbdkit sh --version
 
 cd "$tmp"
 cat >client.py <<'EOF'
-def wait():
-    while h.aio_in_flight() > 0:
+import gate
+
+def until_in_flight(n):
+    while h.aio_in_flight() > n:
         h.poll(-1)
 
+gate.shut("pread", "pwrite", "flush")
 for i in range(3):
     h.aio_pread(nbd.Buffer(512), 0)
     h.aio_pwrite(nbd.Buffer(512), 0)
-wait()
+beside_writes = gate.hold(6)
+gate.let_through("pwrite")
+until_in_flight(3)
+reads_alone = gate.hold(3)
+gate.let_through("pread")
+until_in_flight(0)
+
+gate.shut("pread")
 h.aio_flush()
 h.aio_pread(nbd.Buffer(512), 0)
-wait()
+beside_flush = gate.hold(2)
+gate.let_through("pread")
+until_in_flight(1)
+flush_alone = gate.hold(1, 1)
+gate.let_through("flush")
+until_in_flight(0)
+print(beside_writes, reads_alone, beside_flush, flush_alone)
 EOF
 
-nbdkit -U - --filter=stats eval thread_model='echo parallel' \
-       get_size='echo 1M' can_write='exit 0' can_flush='exit 0' \
-       pread='sleep 0.4; head -c $3 /dev/zero' \
-       pwrite='sleep 0.1; cat >/dev/null' flush='sleep 0.8' statsfile=report \
-       --run 'nbdsh -u "$uri" -c - <client.py'
-cat report
-line write | grep -E '^write: 3 ops, '
-line read | grep -E '^read: 4 ops, '
-line flush | grep -E '^flush: 1 ops, '
+nbdkit -U - --filter=stats sh "$gate_plugin" statsfile=report \
+       statsformat=json --run 'nbdsh -u "$uri" -c - <client.py >held'
+cat report held
+read -r beside_writes reads_alone beside_flush flush_alone <held
+json_check 'write.total_ios == 3' 'read.total_ios == 4' 'flush.total_ios == 1'
 
 # Two rounds of reads, the first one beside the writes and the second one beside
 # the flush, which goes on after it.
-check "$(seconds write) >= 0.1 && $(seconds write) < $(seconds read)"
-check "$(seconds read) >= 0.8 && $(seconds read) < $(seconds total)"
-check "$(seconds flush) >= 0.8 && $(seconds flush) < $(seconds total)"
-check "$(seconds total) >= 1.2 && $(seconds total) <= $(seconds elapsed)"
-sum="$(seconds read) + $(seconds write) + $(seconds flush)"
-check "$(seconds total) < $sum - 0.3"
-check "$(seconds busy) == $(seconds total)"
+json_check "write.busy_ns >= $beside_writes" \
+           "read.busy_ns - write.busy_ns > 0.99 * $reads_alone" \
+           "read.busy_ns > 0.99 * ($beside_writes + $reads_alone +
+                                   $beside_flush)" \
+           "flush.busy_ns >= $beside_flush + $flush_alone" \
+           'read.busy_ns < .busy_ns and flush.busy_ns < .busy_ns' \
+           "sum(read, write, flush | .busy_ns) - .busy_ns >
+            0.99 * ($beside_writes + $beside_flush)" \
+           '.busy_ns <= .elapsed_ns'

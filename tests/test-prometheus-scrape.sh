@@ -50,8 +50,8 @@ wait_until is 'nbdkit_stats_requests_total{op="read"}' 500
 wait_until is 'nbdkit_stats_bytes_total{op="read"}' 256000
 wait_until is 'nbdkit_stats_connections_total' 2
 wait_until is 'nbdkit_stats_open_connections' 0
-is 'count(nbdkit_stats_requests_total)' 7
-is 'node_textfile_scrape_error' 0
+wait_until is 'count(nbdkit_stats_requests_total)' 7
+wait_until is 'node_textfile_scrape_error' 0
 
 # What the rules record is there, and within its bounds.
 recorded ()
@@ -72,7 +72,7 @@ wait_until recorded "$mean{op=\"write\"}" '> 0 < 1' 1
 
 # The first failure of a kind raises the alarm.
 alerts='ALERTS{alertname="NbdkitRequestsFail",alertstate="firing"}'
-is "count($alerts) or vector(0)" 0
+wait_until is "count($alerts) or vector(0)" 0
 touch "$tmp/fail"
 client '
 try:

@@ -18,7 +18,6 @@ start_nbdkit --filter=stats memory 1M statsfile=report statsformat=prometheus \
 cat >reader.py <<'EOF'
 import re
 import sys
-import time
 
 import nbd
 
@@ -49,8 +48,7 @@ assert re.search(rb'\nnbdkit_stats_request_duration_seconds_count'
 
 reads = replacements = 0
 last = None
-give_up = time.monotonic() + 60
-while replacements < WANTED and time.monotonic() < give_up:
+while replacements < WANTED:
     report = read()
     reads += 1
     assert shape(report) == expected, report
@@ -60,7 +58,6 @@ while replacements < WANTED and time.monotonic() < give_up:
         replacements += 1
         handle.pread(512, 0)
 print("%d reads of %d reports" % (reads, replacements))
-assert replacements == WANTED
 EOF
 /usr/bin/python3 reader.py "$uri"
 stop_nbdkit
