@@ -59,15 +59,15 @@ second = slow_one(1000, 0, 10**9)
 longest = max(longest, fast_ones())
 slowest = slow_one(3000, 123456, 2 * second)
 longest = max(longest, fast_ones())
-with open("times", "w") as times:
-    print(slowest, second, longest, file=times)
+with open("took", "w") as took:
+    print(slowest, second, longest, file=took)
 EOF
 # run ARGS...: once more where the others were slow, too, on a busy machine.
 run ()
 {
   wait_until try_run "$@"
-  cat report times
-  read -r slowest second _ <times
+  cat report took
+  read -r slowest second _ <took
 }
 try_run ()
 {
@@ -76,7 +76,7 @@ try_run ()
          statsfile=report "$@" --run 'nbdsh -u "$uri" -c - <client.py' ||
     fail "nbdkit ended with $?"
   # Not what it took to reach the server and back.
-  awk '{ exit !($3 < 0.5e9) }' times
+  awk '{ exit !($3 < 0.5e9) }' took
 }
 
 run statsformat=json
