@@ -145,8 +145,7 @@ follow (struct ring *ring, struct in_order *request,
   if (stream == NULL)
     stream = connection_stream (ring->connection, request->kind);
   if (stream)
-    timeline_follow (&ring->recorder->timeline, request, record->offset,
-                     record->count, stream);
+    timeline_follow (request, record->offset, record->count, stream);
 }
 
 /* A client that asks for a fast zero is ready for this answer. */
@@ -192,25 +191,14 @@ tell_end (struct ring *ring, struct in_order *request,
     count_success (&recorder->ops[record->kind], record, ns, recorder->block);
 }
 
-/* It begins, and has ended.  One that failed is in no stream. */
+/* It begins, and may have ended.  What is asked stands in its record. */
 static inline void
 tell_begin (struct ring *ring, struct in_order *request,
             const struct record *record)
 {
   timeline_begin (&ring->recorder->timeline, request, record->kind,
                   record->begin);
-  if (!record->failed)
-    follow (ring, request, record);
-}
-
-/* It begins, and is in flight.  What is asked stands in its record. */
-static void
-tell_open (struct ring *ring, const struct record *record)
-{
-  timeline_begin (&ring->recorder->timeline, &ring->request,
-                  mark_kind (ring->open), mark_begin (ring->open));
-  follow (ring, &ring->request, record);
-  ring->begun = true;
+  follow (ring, request, record);
 }
 
 /* Mostly a request ends before anything else happens. */
@@ -230,9 +218,7 @@ recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
       ring->begun = false;
       tail++;
     }
-    else if (tail == ring->limit)
-      tell_open (ring, record);
-    else if (2 * record->end > bound) {
+    else if (tail == ring->limit || 2 * record->end > bound) {
       tell_begin (ring, &ring->request, record);
       ring->begun = true;
     }

@@ -19,15 +19,13 @@ timeline_init (struct timeline *timeline, uint64_t now)
 }
 
 void
-timeline_follow (struct timeline *timeline, struct in_order *request,
-                 uint64_t offset, uint32_t count, struct sequence *stream)
+timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
+                 struct sequence *stream)
 {
   const struct sequence_found found = sequence_add (stream, offset, count);
 
-  request->sequential = found.requests > 0;
-  request->small = request->sequential && count < SEQUENCE_SMALL;
-  timeline->sequential[request->kind] += found.requests;
-  timeline->small_sequential[request->kind] += found.small;
+  request->sequential = found.requests;
+  request->small = found.small;
 }
 
 static void

@@ -78,7 +78,8 @@ struct in_order {
   unsigned kind;
   unsigned depth;               /* requests in flight then, itself included */
   bool overlapped;              /* another was in flight then, or since */
-  bool sequential, small;       /* counted as that already */
+  unsigned sequential, small;   /* requests that it makes that, see
+                                   timeline_follow */
 };
 
 struct timeline {
@@ -104,7 +105,7 @@ timeline_begin (struct timeline *timeline, struct in_order *request,
 {
   request->began = time;
   request->kind = kind;
-  request->sequential = request->small = false;
+  request->sequential = request->small = 0;
   request->depth = concurrency_begin (&timeline->concurrency, kind, time);
   request->overlapped = request->depth > 1;
   if (kind >= NR_OPS)
@@ -115,6 +116,22 @@ timeline_begin (struct timeline *timeline, struct in_order *request,
     timeline->alone->overlapped = true;
     timeline->alone = NULL;
   }
+}
+
+/* One that failed is in its place on the disk all the same, so what it makes
+ * sequential does not depend on when it was looked at; but itself it does not
+ * count.
+ */
+static inline void
+timeline_count_sequential (struct timeline *timeline,
+                           const struct in_order *request,
+                           const struct record *record)
+{
+  const bool itself = record->failed && request->sequential > 0;
+
+  timeline->sequential[record->kind] += request->sequential - itself;
+  timeline->small_sequential[record->kind]
+    += request->small - (itself && record->count < SEQUENCE_SMALL);
 }
 
 /* It ends, as the record says. */
@@ -131,11 +148,9 @@ timeline_end (struct timeline *timeline, struct in_order *request,
   if (timeline->alone == request)
     timeline->alone = NULL;
   timeline->overlapped[record->kind] += request->overlapped;
-  if (record->failed) {
-    timeline->sequential[record->kind] -= request->sequential;
-    timeline->small_sequential[record->kind] -= request->small;
+  timeline_count_sequential (timeline, request, record);
+  if (record->failed)
     return;
-  }
   class = &timeline->size_depths[record->kind][size_class (record->count)]
                                 [depth_class_of (request->depth)];
   class->requests++;
@@ -143,10 +158,10 @@ timeline_end (struct timeline *timeline, struct in_order *request,
 }
 
 /* After its begin, for one that has an offset: see whether it goes on with
- * the stream of its connection and operation.
+ * the stream of its connection and operation.  It counts when it ends, so
+ * that no figure is ever taken back.
  */
-extern void timeline_follow (struct timeline *timeline,
-                             struct in_order *request, uint64_t offset,
+extern void timeline_follow (struct in_order *request, uint64_t offset,
                              uint32_t count, struct sequence *stream);
 
 /* All as it is at the moment now, when everything up to now was told. */
