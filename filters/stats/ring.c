@@ -51,7 +51,7 @@ consistent_mark (struct ring *ring)
  * one that we know.
  */
 static uint64_t
-last_known (const struct ring *ring, uint64_t known)
+before_begin (const struct ring *ring, uint64_t known)
 {
   const uint32_t tail = atomic_load_explicit (&ring->tail,
                                               memory_order_relaxed);
@@ -59,6 +59,17 @@ last_known (const struct ring *ring, uint64_t known)
     = ring->records[(ring->limit - 1) & (ring->size - 1)].end;
 
   return tail != ring->limit && end > known ? end : known;
+}
+
+/* The same where it ends: its begin stands in its record. */
+static uint64_t
+before_end (struct ring *ring, uint64_t known)
+{
+  const struct record *record
+    = &ring->records[ring->limit & (ring->size - 1)];
+
+  ring->open = mark_of (record);
+  return record->begin > known ? record->begin : known;
 }
 
 uint64_t
@@ -71,13 +82,13 @@ ring_look (struct ring *ring, uint64_t known)
   case RING_IDLE:
     break;
   case RING_BEGINNING:
-    return last_known (ring, known);
+    return before_begin (ring, known);
   case RING_IN_FLIGHT:
     ring->open = mark;
     break;
   case RING_ENDING:
     if ((uint32_t) (mark >> RING_TIME_SHIFT) == ring->limit)
-      return last_known (ring, known);
+      return before_end (ring, known);
     break;
   }
   return UINT64_MAX;

@@ -100,6 +100,14 @@ mark_state (uint64_t mark)
 /* Make it an empty ring, but for what belongs to rings.c. */
 extern void ring_init (struct ring *ring, uint32_t size);
 
+/* The mark of a request in flight, as its record says. */
+static inline uint64_t
+mark_of (const struct record *record)
+{
+  return record->begin << RING_TIME_SHIFT
+    | (uint64_t) record->kind << RING_STATE_BITS | RING_IN_FLIGHT;
+}
+
 /* These are for the ring's thread alone. */
 
 /* The record of the request that is being served. */
@@ -123,10 +131,8 @@ ring_mark_beginning (struct ring *ring)
 static inline void
 ring_mark_in_flight (struct ring *ring, const struct record *record)
 {
-  atomic_store_explicit (&ring->mark,
-                         record->begin << RING_TIME_SHIFT
-                         | (uint64_t) record->kind << RING_STATE_BITS
-                         | RING_IN_FLIGHT, memory_order_release);
+  atomic_store_explicit (&ring->mark, mark_of (record),
+                         memory_order_release);
 }
 
 static inline void
