@@ -34,9 +34,9 @@
 #define MAX_WAIT_NS 20000u
 
 /* What a thread wrote before it read the clock may take this long to be
- * seen by others.
+ * seen by others, so a pass settles nothing that is younger.
  */
-#define STORE_DELAY_NS 2000u
+#define STORE_DELAY_NS 500u
 
 /* A thread that fills a ring in less time than this may have to wait: its
  * storage takes no time.
@@ -252,20 +252,29 @@ make_heap (struct entry *heap, size_t nr)
 
 /* Passes.  The caller has the lock. */
 
+/* A pass that begins after this has all times up to that one. */
+static void
+wait_until_seen (uint64_t time)
+{
+  while (clock_now () <= time + STORE_DELAY_NS)
+    ;
+}
+
 /* Begin a pass, if none has begun.  What is settled are all times up to now,
  * and before what a thread is about to tell unless regardless.
  */
 static void
-open_pass (struct settler *settler, uint64_t now, bool regardless)
+open_pass (struct settler *settler, bool regardless)
 {
   if (settler->pass != NO_PASS)
     return;
+  /* First, since what is looked at from here on may be older. */
+  settler->now = settler->horizon = clock_now () - STORE_DELAY_NS;
   take_incoming (settler);
   settler->pass = LOOKING;
   settler->regardless = regardless;
   settler->link = &settler->listed;
   settler->nr_heap = 0;
-  settler->now = settler->horizon = now;
 }
 
 /* Look at the next ring. */
@@ -372,7 +381,7 @@ give_way (struct settler *settler)
 static void
 settle_pass (struct settler *settler, bool regardless)
 {
-  open_pass (settler, clock_now () - STORE_DELAY_NS, regardless);
+  open_pass (settler, regardless);
   while (!settle_piece (settler))
     give_way (settler);
 }
@@ -384,8 +393,7 @@ settler_hold (struct settler *settler)
 {
   const uint64_t wanted = clock_now ();
 
-  while (clock_now () <= wanted + STORE_DELAY_NS)
-    ;
+  wait_until_seen (wanted);
   pthread_mutex_lock (&settler->lock);
   for (;;) {
     settle_pass (settler, clock_since (wanted, clock_now ()) > PATIENCE_NS);
@@ -612,8 +620,10 @@ settler_make_room (struct settler *settler, struct ring *ring)
 {
   uint32_t n = used (ring);
 
+  if (n == ring->size)
+    wait_until_seen (ring->last_end);
   if (n >= high_water (ring) && lock_now (settler, n == ring->size)) {
-    open_pass (settler, clock_now (), n == ring->size);
+    open_pass (settler, n == ring->size);
     settle_piece (settler);
     if (settler->pass == MERGING)
       settle_piece (settler);
@@ -628,9 +638,10 @@ settler_make_room (struct settler *settler, struct ring *ring)
 static void
 drain_alone (struct settler *settler, struct ring *ring, uint32_t room)
 {
+  wait_until_seen (ring->last_end);
   while (ring->size - used (ring) < room) {
     pthread_mutex_lock (&settler->lock);
-    open_pass (settler, clock_now (), true);
+    open_pass (settler, true);
     settle_piece (settler);
     pthread_mutex_unlock (&settler->lock);
   }
