@@ -21,7 +21,7 @@ static _Atomic (const char *) complaint;
 
 #define CHECK(condition)                        \
   do {                                          \
-    if (!(condition))                           \
+    if (!(condition) && complaint == NULL)      \
       complaint = #condition;                   \
   } while (0)
 
