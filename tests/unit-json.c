@@ -248,7 +248,7 @@ conversion (void)
     .time = {
       .first_begin = 100 * S + 10 * MS,
       .last_end = 102 * S,
-      .busy_ns = 1390 * MS,
+      .busy_ns = 1390 * MS, .request_busy_ns = 1390 * MS,
       .op_busy_ns = {
         [OP_WRITE] = 356 * MS,
         [OP_ZERO] = 13 * MS,
@@ -266,6 +266,7 @@ conversion (void)
       .sequential = { [OP_WRITE] = 1200 },
     },
     .connections = {
+      .clients = 9,
       .all = { .opened = 3, .failed = 1, .ns = 8 * MS, .longest_ns = 5 * MS },
       .now = 1, .most = 2, .recent_most = 2, .nr_exports = 1,
       .exports[0] = {
@@ -344,7 +345,8 @@ test_layer (void **state)
 
   (void) state;
   expect_keys (report, "/layers/0",
-               " layer busy_ns active_ns in_flight connections exports ops"
+               " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
+               " active_ns in_flight connections exports other_exports ops"
                " unrecorded");
   expect_count (report, "/layers/0/layer", 1);
   expect_count (report, "/layers/0/busy_ns", 1390 * MS);
@@ -353,11 +355,11 @@ test_layer (void **state)
   expect_count (report, "/layers/0/in_flight/max", 16);
   expect_count (report, "/layers/0/in_flight/now", 3);
   expect_json (report, "/layers/0/connections",
-               "{\"opened\":3,\"failed\":1,\"open_ns\":{\"sum\":8000000,"
-               "\"mean\":2000000,\"max\":5000000},\"max_at_once\":2,"
-               "\"now\":1}");
+               "{\"clients\":9,\"opened\":3,\"failed\":1,"
+               "\"open_ns\":{\"sum\":8000000,\"mean\":2000000,"
+               "\"max\":5000000},\"max_at_once\":2,\"now\":1}");
   expect_json (report, "/layers/0/exports",
-               "[{\"name\":\"disk\",\"opened\":3,\"failed\":0,"
+               "[{\"name\":\"disk\",\"cut\":false,\"opened\":3,\"failed\":0,"
                "\"open_ns\":{\"sum\":6000000,\"mean\":2000000,"
                "\"max\":5000000}}]");
   expect_keys (report, "/layers/0/ops",
@@ -520,7 +522,7 @@ test_largest (void **state)
 static void
 test_only_failures (void **state)
 {
-  struct recorder_totals layer = { .time.busy_ns = 3 * S };
+  struct recorder_totals layer = { .time.request_busy_ns = 3 * S };
   struct snapshot snapshot = snapshot_of (&layer, 1);
   struct failures *failures = &layer.ops[OP_READ].failures;
   struct json_object *report;
@@ -720,7 +722,7 @@ test_two_layers (void **state)
   layers[0] = conversion ();
   layers[1] = conversion ();
   layers[1].ops[OP_WRITE].tally.requests = 2542;
-  layers[1].time.busy_ns = 1000 * MS;
+  layers[1].time.busy_ns = layers[1].time.request_busy_ns = 1000 * MS;
   report = report_of (&snapshot, NULL);
   expect_count (report, "/busy_ns", 1390 * MS); /* nearest the client */
   expect_count (report, "/layers/0/layer", 1);
@@ -767,7 +769,7 @@ test_interval (void **state)
   make_rich (&now[0]);
   make_rich (&now[1]);
   interval.elapsed_ns = 100 * MS;
-  in_between[0].time.busy_ns = 5 * MS;
+  in_between[0].time.busy_ns = in_between[0].time.request_busy_ns = 5 * MS;
   in_between[0].ops[OP_WRITE].tally = (struct tally) { .requests = 4,
                                                        .bytes = 4000 };
   in_between[0].connections = now[0].connections;
@@ -791,7 +793,8 @@ test_interval (void **state)
   expect_keys (report, "/cumulative",
                " elapsed_ns active_ns busy_ns layers");
   expect_keys (report, "/cumulative/layers/0",
-               " layer busy_ns active_ns ops");
+               " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
+               " active_ns ops");
   expect_keys (report, "/cumulative/layers/0/ops", " write");
   expect_keys (report, "/cumulative/layers/0/ops/write",
                " total_ios io_bytes busy_ns failed");

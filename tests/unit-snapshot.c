@@ -83,6 +83,7 @@ random_request (struct recorder_totals *layer)
 
   run.elapsed_ns += ns / 2;
   layer->time.busy_ns += ns / 2;
+  layer->time.request_busy_ns += ns / 2;
   layer->time.op_busy_ns[request.kind] += ns / 3;
   layer->time.in_flight_ns[request.kind] += ns;
   if (random_below (&random_state, 10) == 0) {
@@ -192,6 +193,7 @@ add_time (struct timeline_totals *sum, const struct timeline_totals *part)
       add_depths (sum->size_depths[op][size], part->size_depths[op][size]);
   }
   sum->busy_ns += part->busy_ns;
+  sum->request_busy_ns += part->request_busy_ns;
   sum->open_busy_ns += part->open_busy_ns;
   sum->waiting_ns += part->waiting_ns;
 }
@@ -577,8 +579,8 @@ test_in_flight (void **state)
     all_ns += ns;
   }
   assert_int_equal (layer_latency_ns (layer), all_ns);
-  assert_close (layer_mean_in_flight (layer) * (double) layer->time.busy_ns,
-                (double) all_ns);
+  assert_close (layer_mean_in_flight (layer)
+                * (double) layer->time.request_busy_ns, (double) all_ns);
 }
 
 /* A request without bytes touches no block and is not in the mean. */

@@ -65,6 +65,7 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
   layer.time.op_busy_ns[op] += n * latency_ns;
   layer.time.in_flight_ns[op] += n * latency_ns;
   layer.time.busy_ns += n * latency_ns;
+  layer.time.request_busy_ns += n * latency_ns;
 }
 
 /* What is written. */
@@ -201,7 +202,7 @@ test_in_flight (void **state)
 {
   (void) state;
   expect_no_table ("in flight");
-  layer.time.busy_ns = 2 * S;
+  layer.time.busy_ns = layer.time.request_busy_ns = 2 * S;
   layer.time.op_busy_ns[OP_READ] = 1 * S;
   layer.time.in_flight_ns[OP_READ] = 12345 * MS;
   layer.time.op_busy_ns[OP_FLUSH] = 500 * MS;
@@ -538,16 +539,17 @@ test_connections (void **state)
   struct connections_totals *c = &layer.connections;
 
   (void) state;
-  expect_no_table ("connections");
+  expect_no_table ("openings");
   c->all = (struct opens) { .opened = 12, .failed = 1, .ns = 3 * S,
                             .longest_ns = 1 * S };
+  c->clients = 5;
   c->most = 3;
   c->nr_exports = 1;
   c->exports[0] = (struct export_opens) {
     .name = names[0], .opens = c->all,
   };
   expect_table (
-"connections                     opened  failed   mean open     longest  at once\n"
+"openings, by 5 connections      opened  failed   mean time     longest  at once\n"
 "all                                 12       1      231 ms      1.00 s        3\n"
   );
   c->nr_exports = LENGTH (names);
@@ -558,12 +560,25 @@ test_connections (void **state)
     };
   }
   expect_table (
-"connections                     opened  failed   mean open     longest  at once\n"
+"openings, by 5 connections      opened  failed   mean time     longest  at once\n"
 "all                                 12       1      231 ms      1.00 s        3\n"
 "  (default export)                   0       1     1.00 ms     2.00 ms\n"
 "  disk1                              1       1     1.00 ms     2.00 ms\n"
 "  tab?here and ?[31m red ??          2       1     1.00 ms     2.00 ms\n"
 "  a name that is much too long       3       1     1.00 ms     2.00 ms\n"
+  );
+  c->other_exports = (struct opens) {
+    .opened = 6, .failed = 2, .ns = 8 * S, .longest_ns = 2 * S,
+  };
+  c->clients = 12345;
+  expect_table (
+"openings, by 12.3k connections  opened  failed   mean time     longest  at once\n"
+"all                                 12       1      231 ms      1.00 s        3\n"
+"  (default export)                   0       1     1.00 ms     2.00 ms\n"
+"  disk1                              1       1     1.00 ms     2.00 ms\n"
+"  tab?here and ?[31m red ??          2       1     1.00 ms     2.00 ms\n"
+"  a name that is much too long       3       1     1.00 ms     2.00 ms\n"
+"  (others)                           6       2      1.00 s      2.00 s\n"
   );
 }
 
@@ -573,7 +588,7 @@ test_order (void **state)
 {
   static const char *const headings[] = {
     "latency ", "in flight ", "mean latency by", "sizes ", "aligned to",
-    "block fit", "requests ", "failures ", "slowest ", "connections ",
+    "block fit", "requests ", "failures ", "slowest ", "openings,",
   };
   char *text, *next;
 

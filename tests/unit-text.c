@@ -124,7 +124,7 @@ conversion (void)
       [OP_FLUSH].tally = { .requests = 2 },
     },
     .time = {
-      .busy_ns = 1390 * MS,
+      .busy_ns = 1390 * MS, .request_busy_ns = 1390 * MS,
       .op_busy_ns = {
         [OP_WRITE] = 356 * MS,
         [OP_ZERO] = 13 * MS,
@@ -197,7 +197,7 @@ test_all_operations (void **state)
       [OP_FLUSH].tally = { .requests = 1 },
     },
     .time = {
-      .busy_ns = 2 * S,
+      .busy_ns = 2 * S, .request_busy_ns = 2 * S,
       .op_busy_ns = {
         [OP_READ] = 500 * MS, [OP_WRITE] = 250 * MS, [OP_TRIM] = 100 * MS,
         [OP_ZERO] = 1 * S, [OP_EXTENTS] = 1, [OP_CACHE] = 100000,
@@ -253,7 +253,7 @@ test_failures (void **state)
       },
     },
     .time = {
-      .busy_ns = 500 * MS,
+      .busy_ns = 500 * MS, .request_busy_ns = 500 * MS,
       .op_busy_ns = {
         [OP_WRITE] = 400 * MS, [OP_TRIM] = 40 * MS, [OP_FLUSH] = 100 * MS,
       },
@@ -282,7 +282,7 @@ test_refused (void **state)
 {
   struct recorder_totals layer = {
     .ops[OP_ZERO].tally.fast_zero_refused = { .requests = 5, .ns = MS },
-    .time = { .busy_ns = MS, .op_busy_ns[OP_ZERO] = MS },
+    .time = { .busy_ns = MS, .request_busy_ns = MS, .op_busy_ns[OP_ZERO] = MS },
   };
   const struct snapshot snapshot = {
     .elapsed_ns = 1 * S, .nr_layers = 1, .layers = &layer,
@@ -310,7 +310,7 @@ test_in_flight (void **state)
       },
     },
     .time = {
-      .busy_ns = 3 * S,
+      .busy_ns = 3 * S, .request_busy_ns = 3 * S,
       .op_busy_ns = { [OP_READ] = 1 * S, [OP_FLUSH] = 2 * S },
       .in_flight = { [OP_READ] = 16, [OP_FLUSH] = 1 },
     },
@@ -360,11 +360,17 @@ test_layers (void **state)
   struct recorder_totals layers[] = {
     {
       .ops[OP_READ].tally = { .requests = 1, .bytes = 1 * MiB },
-      .time = { .busy_ns = 1 * S, .op_busy_ns[OP_READ] = 1 * S },
+      .time = {
+        .busy_ns = 1 * S, .request_busy_ns = 1 * S,
+        .op_busy_ns[OP_READ] = 1 * S,
+      },
     },
     {
       .ops[OP_READ].tally = { .requests = 256, .bytes = 1 * MiB },
-      .time = { .busy_ns = 500 * MS, .op_busy_ns[OP_READ] = 500 * MS },
+      .time = {
+        .busy_ns = 500 * MS, .request_busy_ns = 500 * MS,
+        .op_busy_ns[OP_READ] = 500 * MS,
+      },
     },
     { .unrecorded = 7 },
   };
@@ -496,7 +502,7 @@ test_diagnosis (void **state)
   (void) state;
   layer.time.first_begin = 1;
   layer.time.last_end = 1 + 2 * S;
-  layer.time.busy_ns = 2 * S;
+  layer.time.busy_ns = layer.time.request_busy_ns = 2 * S;
   for (uint64_t n = 1; n < UINT64_MAX / 10; n *= 10) {
     layer.unrecorded = layer.connections.all.failed = n;
     layer.time.in_flight[OP_READ] = (unsigned) (n % UINT32_MAX);
@@ -543,7 +549,7 @@ test_rows (void **state)
       [OP_WRITE].tally = { .requests = 100, .bytes = 2 * GiB },
       [OP_ZERO].tally = { .requests = 1, .bytes = 1 * KiB },
     },
-    .time = { .busy_ns = 1500 * MS,
+    .time = { .busy_ns = 1500 * MS, .request_busy_ns = 1500 * MS,
               .in_flight_ns = { [OP_READ] = 4 * S, [OP_FLUSH] = 500 * MS } },
   };
   struct recorder_totals nothing = { .unrecorded = 0 };
@@ -705,6 +711,7 @@ all_at_most (void)
   struct recorder_totals layer = {
     .time = {
       .first_begin = 1, .last_end = UINT64_MAX, .busy_ns = UINT64_MAX,
+      .request_busy_ns = UINT64_MAX,
     },
     .unrecorded = UINT64_MAX,
   };
@@ -767,7 +774,7 @@ test_huge (void **state)
 
   /* The same in next to no time: rates beyond any unit. */
   for (unsigned i = 0; i < 2; i++) {
-    layers[i].time.busy_ns = 1;
+    layers[i].time.busy_ns = layers[i].time.request_busy_ns = 1;
     for (unsigned op = 0; op < NR_OPS; op++)
       layers[i].time.op_busy_ns[op] = 1;
   }
