@@ -588,15 +588,15 @@ static void
 test_blocks_touched (void **state)
 {
   struct op_totals *op = &run.layers[0].ops[OP_TRIM];
-  struct request request = { .op = OP_TRIM, .count = 12288 };
+  struct record request = { .kind = OP_TRIM, .count = 12288 };
 
   (void) state;
-  tally_request (&op->tally, &request, MS, 4096);
+  tally_record (&op->tally, &request, MS, 4096);
   request.count = 4096;
-  tally_request (&op->tally, &request, MS, 4096);
+  tally_record (&op->tally, &request, MS, 4096);
   assert_close (op_blocks_touched (op), 2);
   request.count = 0;
-  tally_request (&op->tally, &request, MS, 4096);
+  tally_record (&op->tally, &request, MS, 4096);
   assert_close (op_blocks_touched (op), 2);
 }
 
