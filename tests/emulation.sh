@@ -20,6 +20,9 @@ requires nbdinfo --version
 requires nbdsh --version
 requires nbdkit sh --version
 
+# shellcheck source-path=SCRIPTDIR source=upper-log.sh
+source "$top_srcdir/tests/upper-log.sh"
+
 cd "$tmp" || exit 1
 
 cat >plugin <<'SCRIPT'
@@ -189,16 +192,6 @@ with open("asked", "w") as f:
             print(op, requests[op], failed[op],
                   asked_bytes[op] if op in WITH_BYTES else "-", file=f)
 SCRIPT
-
-# A log above the filters, too. Two in one nbdkit have variables of their own
-# only if they are two files, and the parameter of the upper one would be hidden
-# from the lower one if it were not another.
-log_filter=$(nbdkit --dump-config | sed -n 's/^filterdir=//p')
-log_filter+=/nbdkit-log-filter.so
-requires test -f "$log_filter"
-mkdir upper
-upper_log=upper/nbdkit-log-filter.so
-sed 's/logfile/upperlg/g' "$log_filter" >"$upper_log"
 
 # run NAME FILTER... [-- PARAMETER...]: what can be seen goes to NAME.*, the
 # requests above the filters to NAME.above and those next to the plugin to

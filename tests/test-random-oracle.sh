@@ -11,18 +11,14 @@
 
 source ./functions.sh
 set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=upper-log.sh
+source "$top_srcdir/tests/upper-log.sh"
 
 requires nbdsh --version
 requires nbdkit --filter=delay --filter=error --filter=log null --version
 requires nbdkit eval --version
 
 cd "$tmp"
-# As in emulation.sh: another file, so that it has variables of its own.
-filterdir=$(nbdkit --dump-config | sed -n 's/^filterdir=//p')
-mkdir upper
-upper_log=upper/nbdkit-log-filter.so
-sed 's/logfile/upperlg/g' "$filterdir/nbdkit-log-filter.so" >"$upper_log"
-
 # judge CONNECTIONS DEPTH REQUESTS OPTION ARGS...
 judge ()
 {
