@@ -331,7 +331,7 @@ check_op_interval (const struct recorder_totals *part, enum op op,
   CHECK (is_sane (tally->requests));
   CHECK (is_sane (part->time.sequential[op]));
   CHECK (is_sane (part->time.small_sequential[op]));
-  CHECK (part->time.overlapped[op] <= tally->requests);
+  CHECK (part->time.overlapped[op] <= op_ended (&part->ops[op]));
   CHECK (part->time.op_busy_ns[op] <= part->time.busy_ns);
   CHECK (part->time.op_busy_ns[op] <= elapsed_ns);
   CHECK (op_percentile (&part->ops[op], 100000)
