@@ -48,17 +48,18 @@ consistent_mark (struct ring *ring)
 }
 
 /* The thread has a time that we do not know.  It is not before the last
- * one that we know.
+ * one that we know.  The thread writes no more to the last record as long as
+ * that is not settled.
  */
 static uint64_t
 before_begin (const struct ring *ring, uint64_t known)
 {
   const uint32_t tail = atomic_load_explicit (&ring->tail,
                                               memory_order_relaxed);
-  const uint64_t end
-    = ring->records[(ring->limit - 1) & (ring->size - 1)].end;
+  const struct record *last
+    = &ring->records[(ring->limit - 1) & (ring->size - 1)];
 
-  return tail != ring->limit && end > known ? end : known;
+  return tail != ring->limit && last->end > known ? last->end : known;
 }
 
 /* The same where it ends: its begin stands in its record. */
