@@ -489,7 +489,8 @@ settler_start (struct settler *settler)
   r = pthread_create (&settler->thread, NULL, run, settler);
   pthread_sigmask (SIG_SETMASK, &old, NULL);
   settler->started = r == 0;
-  settler->stop = r != 0;
+  if (r != 0)
+    settler->stop = true;
   return r;
 }
 
