@@ -19,12 +19,14 @@
  *   n      0 1  2   1  2 1  0  1    0
  *   busy   [===============]   [====]
  *
- * and is settled where the number comes back to 0.  One that is told late,
- * after something that came after it, counts from its true time where
- * nothing was in flight meanwhile, so the union is still exact.  But what
- * was read stays: times before the last reading are taken for that moment,
- * and what lies between two readings is never more than the time between
- * them.
+ * and is settled where the number comes back to 0.  A begin that is told
+ * late, after something that came after it, counts from its true time where
+ * nothing was in flight meanwhile, so the union is still exact; else from
+ * when anything was.  One that ends late was in flight until then for all
+ * that is known.  So either is wrong by no more than it is late, and no kind
+ * is longer in flight than all.  And what was read stays: times before the
+ * last reading are taken for that moment, and what lies between two readings
+ * is never more than the time between them.
  *
  * Not thread-safe: it belongs to whoever settles.
  */
@@ -41,6 +43,7 @@
 struct span {
   uint64_t n;                   /* in flight */
   uint64_t since;               /* when n left 0, or came back to it */
+  uint64_t last_end;            /* that was told */
   uint64_t ns;                  /* with n above 0, up to since */
 };
 
@@ -58,7 +61,6 @@ struct concurrency {
   uint64_t open_begins[NR_OPS]; /* the begins of those that have not */
 
   uint64_t first_begin;         /* of all requests, 0: there was none */
-  uint64_t last_end;
   uint64_t recent_first;        /* when one was first in flight since the
                                    last reading, 0: none was */
   uint64_t idle_ns;             /* with nothing in flight since the last
@@ -78,19 +80,22 @@ time_later (uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-static inline void
+/* Returns from when it counts. */
+static inline uint64_t
 span_begin (struct span *span, uint64_t time)
 {
   if (span->n++ == 0)
     span->since = time_later (span->since, time);
+  return time_later (span->since, time);
 }
 
 static inline void
 span_end (struct span *span, uint64_t time)
 {
-  if (--span->n == 0 && time > span->since) {
-    span->ns += time - span->since;
-    span->since = time;
+  span->last_end = time_later (span->last_end, time);
+  if (--span->n == 0 && span->last_end > span->since) {
+    span->ns += span->last_end - span->since;
+    span->since = span->last_end;
   }
 }
 
@@ -116,13 +121,17 @@ extern void concurrency_first (struct concurrency *c, uint64_t time);
 static inline unsigned
 concurrency_begin (struct concurrency *c, unsigned kind, uint64_t time)
 {
+  uint64_t from;
+
   if (c->all.n == 0 && c->first_begin != 0 && time > c->all.since)
     c->idle_ns += time - c->all.since;
-  span_begin (&c->all, time);
-  span_begin (&c->kinds[kind], time);
-  if (kind >= NR_OPS)
+  from = span_begin (&c->all, time);
+  if (kind >= NR_OPS) {
+    span_begin (&c->kinds[kind], from);
     return (unsigned) c->requests.n;
-  span_begin (&c->requests, time);
+  }
+  from = span_begin (&c->requests, from);
+  span_begin (&c->kinds[kind], from);
   c->waiting_ns += c->idle_ns;
   c->idle_ns = 0;
   if (c->recent_first == 0 || time < c->first_begin)
@@ -145,7 +154,6 @@ concurrency_end (struct concurrency *c, unsigned kind, uint64_t began,
   span_end (&c->requests, time);
   c->open_begins[kind] -= began;
   c->latency_ns[kind] += time - began;
-  c->last_end = time_later (c->last_end, time);
 }
 
 /* Bring all spans up to now, where everything up to now was told.  What

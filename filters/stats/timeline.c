@@ -61,7 +61,7 @@ timeline_read (struct timeline *timeline, uint64_t now,
   concurrency_settle (c, now);
   memset (totals, 0, sizeof *totals);
   totals->first_begin = c->first_begin;
-  totals->last_end = c->requests.n ? now : c->last_end;
+  totals->last_end = c->requests.n ? now : c->requests.last_end;
   totals->recent_first = c->recent_first;
   totals->busy_ns = c->all.ns;
   totals->request_busy_ns = c->requests.ns;
