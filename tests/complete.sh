@@ -53,7 +53,7 @@ whole_json ()
 whole_prometheus ()
 {
   [[ $(head -n 1 "$1") == '# HELP '* ]] && [ "$(tail -c 1 "$1")" = "" ] &&
-    tail -n 1 "$1" | grep -q 'duration_seconds_count{layer="[0-9]",op="flush"} '
+    tail -n 1 "$1" | grep -q 'duration_seconds_count{layer="[0-9]*",op="flush"} '
 }
 
 # errors FILE: the lines of error in what nbdkit wrote to standard error

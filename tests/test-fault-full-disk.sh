@@ -25,7 +25,7 @@ if [ "${1-}" != inside ]; then
   exit
 fi
 mkdir "$tmp/disk"
-mount -t tmpfs -o size=1m none "$tmp/disk"
+mount -t tmpfs -o size=16m none "$tmp/disk"
 cleanup_fn umount -l "$tmp/disk"
 cd "$tmp"
 
@@ -38,8 +38,10 @@ fill ()
   truncate -s "-$page" disk/filler
 }
 
-# Reports of some layers are longer than a page in each format.
-layers=(--filter=stats --filter=stats --filter=stats --filter=stats)
+# Reports of many layers are longer than that and what there is of the last page
+# of the file, in each format and also where nothing happened.
+layers=()
+for ((i = 0; i < 40; i++)); do layers+=(--filter=stats); done
 
 ticks ()
 {
