@@ -54,8 +54,8 @@ def failed_rules($kind):
   rule("the longest is one of them";
        ([.by_errno[].longest_ns] | max) == .longest_ns or $kind == "interval");
 
-def in_flight_rules:
-  .busy_ns as $busy | .in_flight |
+def in_flight_rules($busy):
+  .in_flight |
   rule("there is a mean where there is busy time";
        (.mean != null) == ($busy > 0)),
   rule("mean in flight <= max"; .mean == null or .mean <= .max * 1.05);
@@ -80,7 +80,8 @@ def op_rules($name; $elapsed; $kind):
        .sequential_ios <= .total_ios or $kind == "interval"),
   rule("only extents return something";
        has("returned") == ($name == "extents")),
-  latency_rules, failed_rules($kind), depth_rules($kind), in_flight_rules,
+  latency_rules, failed_rules($kind), depth_rules($kind),
+  in_flight_rules(.busy_ns),
   if $name == "flush" then
     rule("flush has no size";
          .sizes == [] and .alignment == { offset: [], length: [] } and
@@ -104,14 +105,19 @@ def news_rules($kind):
        $kind == "final" or all(.exports[]; .opened + .failed > 0));
 
 def layer_rules($elapsed; $kind):
+  . as $layer |
   news_rules($kind),
   rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
-  .busy_ns as $busy | [.ops[].busy_ns] as $busy_of_ops |
+  rule("active <= elapsed"; .active_ns <= $elapsed),
+  rule("busy is with requests, with openings, or with both";
+       [.request_busy_ns, .open_busy_ns] | max <= $layer.busy_ns and
+                                           add >= $layer.busy_ns),
+  .request_busy_ns as $busy | [.ops[].busy_ns] as $busy_of_ops |
   rule("no operation is longer busy"; $busy_of_ops | max |
                                       about_at_most($busy)),
   rule("all together are as long busy"; $busy |
                                         about_at_most($busy_of_ops | sum)),
-  in_flight_rules,
+  in_flight_rules($busy),
   (.ops | to_entries[] | .key as $name |
    .value | op_rules($name; $elapsed; $kind) | "\($name): \(.)");
 

@@ -254,13 +254,13 @@ def check_times(name, op, above, below):
 def check_all(layer, above, below):
     """All operations together. What nbdkit does in the place of the plugin
     happens within the request that it is done for."""
-    check_between("busy", union(below), layer["busy_ns"], union(above))
+    check_between("busy", union(below), layer["request_busy_ns"], union(above))
     check_between("active", active(below), layer["active_ns"], active(above))
     check_between("most in flight", most_at_once(below),
                   layer["in_flight"]["max"], most_at_once(above))
-    if layer["busy_ns"]:
+    if layer["request_busy_ns"]:
         check_between("in flight", sum(lengths(below)) * (1 - 1e-9),
-                      layer["in_flight"]["mean"] * layer["busy_ns"],
+                      layer["in_flight"]["mean"] * layer["request_busy_ns"],
                       sum(lengths(above)) * (1 + 1e-9))
     check("unrecorded", layer["unrecorded"], 0)
 

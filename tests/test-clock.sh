@@ -102,7 +102,8 @@ for steps in '' steps; do
      .value | numbers] | length > 0 and all(. <= $outer)' "json$steps"
   jq -e -s --argjson outer "$outer" '
     .[-1] | .type == "final" and
-    .elapsed_ns >= .active_ns and .active_ns >= .busy_ns and
+    .elapsed_ns >= .active_ns and
+    .active_ns >= .layers[0].request_busy_ns and
     .busy_ns >= 4 * 99e6 and
     (.layers[0].ops.read | .busy_ns >= 3 * 99e6 and .lat_ns.min >= 99e6 and
                            .lat_ns.max < $outer - 3 * 99e6)' "json$steps"

@@ -62,18 +62,20 @@ run statsformat=json
 json_check '.layers[0].connections | [.opened, .failed, .max_at_once, .now] ==
             [5, 2, 3, 0]' \
            '.layers[0].exports | map([.name, .opened, .failed]) ==
-            [ ["refused", 0, 2], ["a", 4, 0], ["slow", 1, 0] ]' \
-           '.layers[0].exports[2].open_ns | .sum == .max and .max >= 1e9' \
+            [ ["a", 4, 0], ["slow", 1, 0] ]' \
+           '.layers[0].other_exports | [.opened, .failed] == [0, 2]' \
+           '.layers[0].exports[1].open_ns | .sum == .max and .max >= 1e9' \
            '.layers[0].connections.open_ns.max >= 1e9' \
            '.layers[0].connections.open_ns.sum ==
-            sum(.layers[0].exports[].open_ns.sum)' \
+            sum(.layers[0] | .exports[], .other_exports | .open_ns.sum)' \
            '.layers[0].connections.open_ns | .mean * 7 - .sum | fabs < 10' \
-           '.busy_ns < .layers[0].exports[2].open_ns.max' \
+           '.layers[0].open_busy_ns >= .layers[0].exports[1].open_ns.max' \
+           '.layers[0].request_busy_ns < .layers[0].exports[1].open_ns.max' \
            'read.total_ios == 3'
 
 run
-grep -A 4 '^connections ' report >connections
+grep -A 4 '^openings, ' report >connections
 grep -Ex 'all +5 +2 +[0-9.]+ m?s +[0-9.]+ s +3' connections
-grep -Ex '  refused +0 +2 +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s' connections
+grep -Ex '  \(others\) +0 +2 +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s' connections
 grep -Ex '  a +4 +0 +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s' connections
 grep -Ex '  slow +1 +0 +([0-9.]+ s) +\1' connections

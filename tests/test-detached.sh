@@ -48,8 +48,6 @@ check_detached ()
   rm pid sock returned
 }
 
-check_detached
-check_detached statsfile=-
 check_detached statsfile="$tmp/report"
 check_detached statsfile="$tmp/report" statsappend=true
 cat report

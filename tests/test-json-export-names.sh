@@ -31,7 +31,16 @@ NAMES = [
     b"\xff\xfe", b"\xe2\x82", b"\xc0\xaf", b"\xed\xa0\x80", b"\xf4\x90\x80\x80",
     # The longest, where each byte becomes six, or three.
     b"x" * 4096, b"\x01" * 4096, b"\xff" * 4096,
+    # No character is cut in two.
+    b"y" * 255, b"y" * 254 + "€".encode(), b"y" * 253 + "€".encode(),
+    b"z" * 256,
 ]
+
+def cut(name):
+    n = min(len(name), 255)
+    while 0 < n < len(name) and name[n] & 0xc0 == 0x80:
+        n -= 1
+    return name[:n]
 
 for i, name in enumerate(NAMES):
     for j in range(1 + i % 2):
@@ -41,8 +50,9 @@ for i, name in enumerate(NAMES):
         h.shutdown()
 with open("expected", "w") as expected:
     for i, name in enumerate(NAMES):
-        text = name.decode("utf-8", "replace")
-        expected.write(json.dumps([text, 1 + i % 2]) + "\n")
+        text = cut(name).decode("utf-8", "replace")
+        expected.write(json.dumps([text, text.encode() != name and
+                                   len(name) > 255, 1 + i % 2]) + "\n")
 EOF
 start_nbdkit --filter=stats null statsfile=report statsformat=json \
              statsinterval=0.05
@@ -55,6 +65,6 @@ if LC_ALL=C grep -P '[^\x20-\xff]' report; then
 fi
 if ! iconv -f UTF-8 -t UTF-8 report >/dev/null; then fail "no UTF-8"; fi
 
-tail -n 1 report | jq -c '.layers[0].exports[] | [.name, .opened]' >names
+tail -n 1 report | jq -c '.layers[0].exports[] | [.name, .cut, .opened]' >names
 jq -c . expected | diff -u - names ||
   fail "what was asked for (-) and the report (+) differ"

@@ -51,7 +51,7 @@ run statsformat=json
 json_check 'read.total_ios == 16' \
            "read.busy_ns >= $held" \
            "read | .lat_ns.mean * 16 - .busy_ns > 14.99 * $held" \
-           'read.busy_ns == .busy_ns' \
+           'read.busy_ns == .layers[0].request_busy_ns' \
            '.busy_ns <= .elapsed_ns'
 
 # The rates are those of 1 MiB in the busy time and in the elapsed time.

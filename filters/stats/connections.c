@@ -116,6 +116,18 @@ decide_all (struct connections *connections)
 
 /* One connection. */
 
+/* Its length where it is cut, between two characters if it is UTF-8. */
+static size_t
+name_length (const char *name)
+{
+  const size_t length = strnlen (name, MAX_EXPORT_NAME);
+  size_t whole = length;
+
+  while (whole > 0 && length - whole < 4 && (name[whole] & 0xc0) == 0x80)
+    whole--;
+  return length - whole < 4 ? whole : length;
+}
+
 struct connection *
 connection_new (struct connections *connections, const char *name)
 {
@@ -123,12 +135,12 @@ connection_new (struct connections *connections, const char *name)
 
   if (connection == NULL)
     return NULL;
-  connection->name = strndup (name, MAX_EXPORT_NAME);
+  connection->name = strndup (name, name_length (name));
   if (connection->name == NULL) {
     free (connection);
     return NULL;
   }
-  connection->cut = strlen (name) > MAX_EXPORT_NAME;
+  connection->cut = strlen (name) > strlen (connection->name);
   connection->connections = connections;
   atomic_init (&connection->references, 1);
 
