@@ -52,8 +52,17 @@ check ()
   awk "BEGIN { exit !($1) }" || fail "this is wrong: $1"
 }
 
-# close_to FIGURE EXPRESSION: apart by no more than their few digits explain.
+# close_to FIGURE EXPRESSION: apart by no more than their few digits explain. A
+# figure has three; what the expression divides by may have fewer.
 close_to ()
 {
-  check "($1) > 0.97 * ($2) && ($1) < 1.03 * ($2)"
+  local - amount=${2%/*} divisor=1 half=0 digits
+  { set +x; } 2>/dev/null
+  if [[ $2 == */* ]]; then
+    divisor=${2##*/ }
+    digits=${divisor#*.}
+    half="0.5 / 10 ^ ${#digits}"
+  fi
+  check "$1 > 0.994 * ($amount) / ($divisor + $half) &&
+         $1 < 1.006 * ($amount) / ($divisor - $half)"
 }
