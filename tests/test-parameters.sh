@@ -30,7 +30,7 @@ diff in-help in-manual ||
 
 # The formats that --help shows are those that the filter takes.
 sed -n 's/^statsformat=//p' help | tr '|' '\n' >formats-in-help
-if nbdkit -U - --filter=stats null statsformat=none --run true 2>log; then
+if nbdkit -U sock --filter=stats null statsformat=none --run true 2>log; then
   fail "statsformat=none was taken"
 fi
 sed -n 's/^nbdkit: error: statsformat=none: must be //p' log |
