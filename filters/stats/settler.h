@@ -7,8 +7,8 @@
 /* The settler takes the records of all threads and layers out of their
  * rings, in the order of time, and has them counted.
  *
- * It is a thread of the filter's own.  It looks at the rings every few
- * milliseconds, less often while there is nothing to do, and sleeps while
+ * It is a thread of the filter's own.  It looks at the rings twenty
+ * times a second, less often while there is nothing to do, and sleeps while
  * no request comes at all.  Since it alone counts, no counter is shared by
  * threads, all figures are of one moment, and a thread that serves a client
  * only writes a record.
