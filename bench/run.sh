@@ -194,7 +194,7 @@ goals ()
   goal "fio, null, depth 16: CPU of nbdkit, ours / stock" \
        "$(cell fio "CPU / stock" null 16 ours)" "<=" 1
   goal "16 threads: bytes a thread, heap or resident" \
-       "$((heap > resident ? heap : resident))" "<=" 65536
+       "$((heap > resident ? heap : resident))" "<=" 8192
   goal "1000 connections: bytes that the heap grew, ours - bypassed" \
        "$(($(cell memory "heap grew" ours) - \
            $(cell memory "heap grew" bypassed)))" "<=" 4096
