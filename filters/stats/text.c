@@ -52,20 +52,20 @@ write_rates (FILE *fp, uint64_t bytes, uint64_t busy_ns, uint64_t elapsed_ns)
 static void
 write_returned (FILE *fp, const struct tally *tally)
 {
-  const uint64_t data = tally->extents.data;
-  const uint64_t hole = tally->extents.hole;
-  const uint64_t zero = tally->extents.zero;
+  const double data = (double) tally->extents.data;
+  const double hole = (double) tally->extents.hole;
+  const double zero = (double) tally->extents.zero;
   char asked[NUM2STR_LEN], size[NUM2STR_LEN];
 
   fprintf (fp, ", %s, %s returned",
            num2str (asked, (double) tally->bytes, NUM_BYTES),
-           num2str (size, (double) (data + hole + zero), NUM_BYTES));
-  if (data)
-    fprintf (fp, ", %s data", num2str (size, (double) data, NUM_BYTES));
-  if (hole)
-    fprintf (fp, ", %s hole", num2str (size, (double) hole, NUM_BYTES));
-  if (zero)
-    fprintf (fp, ", %s zero", num2str (size, (double) zero, NUM_BYTES));
+           num2str (size, data + hole + zero, NUM_BYTES));
+  if (data > 0)
+    fprintf (fp, ", %s data", num2str (size, data, NUM_BYTES));
+  if (hole > 0)
+    fprintf (fp, ", %s hole", num2str (size, hole, NUM_BYTES));
+  if (zero > 0)
+    fprintf (fp, ", %s zero", num2str (size, zero, NUM_BYTES));
   fprintf (fp, ", %" PRIu64 " extents", tally->extents.count);
 }
 
