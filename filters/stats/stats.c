@@ -16,6 +16,7 @@
 #include <config.h>
 
 #include <errno.h>
+#include <pthread.h>
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -63,6 +64,7 @@ static unsigned placed;         /* how many of them after_fork has seen */
 static unsigned facing_client;  /* how many of them do, see above.h */
 static struct reporting *reporting;
 static struct settler *settler;
+static pthread_key_t asking;    /* see next_asked */
 static struct layer *layers;    /* nearest the client first */
 static struct layer *spare;     /* made ready, and not yet in their place */
 
@@ -296,6 +298,17 @@ count_facing_client (void)
   return count;
 }
 
+static struct settler *
+new_settler (void)
+{
+  const int r = pthread_key_create (&asking, NULL);
+
+  if (r == 0)
+    return settler_new ();
+  errno = r;
+  return NULL;
+}
+
 /* Once for each place in the stack. */
 static int
 stats_get_ready (int thread_model)
@@ -306,7 +319,7 @@ stats_get_ready (int thread_model)
   options.stdio_is_client = !nbdkit_stdio_safe ();
   if (reporting == NULL) {
     reporting = reporting_new (&options, nbdkit_error);
-    settler = settler_new ();
+    settler = new_settler ();
     facing_client = count_facing_client ();
   }
   if (reporting && settler == NULL)
@@ -400,20 +413,31 @@ end_opening (struct ring *ring, bool failed)
   })
 
 /* What is asked before there is a connection says nothing of where we are
- * in the stack, but is passed on from place to place in one thread.
+ * in the stack, but is passed on from place to place in one thread: the
+ * place where it is now is under the key asking.
+ *
+ * A thread-local variable would do, but where there is no memory for it the
+ * C library aborts.
  */
-static __thread struct layer *asking;
+static struct layer *
+next_asked (void)
+{
+  const struct layer *above = pthread_getspecific (asking);
+
+  return above ? above->next : layers;
+}
 
 #define ASKED_BEFORE(call, failed)                                        \
   ({                                                                      \
-    struct layer *above_ = asking;                                        \
-    struct ring *ring_;                                                   \
+    struct layer *above_ = pthread_getspecific (asking);                  \
+    struct layer *layer_ = next_asked ();                                 \
+    struct ring *ring_                                                    \
+      = recorder_begin (layer_->recorder, NULL, &opening);                \
                                                                           \
-    asking = above_ ? above_->next : layers;                              \
-    ring_ = recorder_begin (asking->recorder, NULL, &opening);            \
+    pthread_setspecific (asking, layer_);                                 \
     const typeof (call) r_ = (call);                                      \
     end_opening (ring_, failed);                                          \
-    asking = above_;                                                      \
+    pthread_setspecific (asking, above_);                                 \
     r_;                                                                   \
   })
 
@@ -421,9 +445,7 @@ static int
 stats_preconnect (nbdkit_next_preconnect *next, nbdkit_backend *nxdata,
                   int readonly)
 {
-  const struct layer *layer = asking ? asking->next : layers;
-
-  connections_client (&layer->recorder->connections);
+  connections_client (&next_asked ()->recorder->connections);
   return ASKED_BEFORE (next (nxdata, readonly), r_ == -1);
 }
 
