@@ -30,7 +30,7 @@
  */
 #define SEQUENCE_WINDOW 32u
 
-/* All of it is small, since it moves between processors with the sweeps.
+/* All of it is small, since there is one for each connection and operation.
  *
  * Most requests of a random load follow none, so there is a quick way to
  * see that: a bit for each hash of an end.  Ends that have left the window

@@ -70,7 +70,8 @@ struct settler {
 
   _Atomic (struct ring *) incoming; /* listed by their threads */
   _Atomic bool wanted;          /* somebody who serves did not get the lock */
-  _Atomic unsigned full;        /* rings that were left full */
+  _Atomic unsigned left;        /* rings that were left */
+  _Atomic unsigned full;        /* of these, because they were full */
 
   pthread_t thread;
   bool started;
@@ -211,6 +212,7 @@ forget_idle (struct settler *settler, struct ring **link, int left,
 
   if (left == RING_LEFT) {
     *link = next;
+    atomic_fetch_sub (&settler->left, 1);
     if (ring->full)
       atomic_fetch_sub (&settler->full, 1);
     recorder_forget_ring (ring);
@@ -527,7 +529,8 @@ settler_get_ring (struct settler *settler)
   /* Perhaps there are rings that threads have left.  A pass settles what is
    * in them, and the next one gives them back.
    */
-  for (unsigned i = 0; i < 2 && ring == NULL; i++) {
+  for (unsigned i = 0;
+       i < 2 && ring == NULL && atomic_load (&settler->left) > 0; i++) {
     settler_hold (settler);
     settler_release (settler);
     ring = rings_get (&settler->rings);
@@ -567,6 +570,7 @@ settler_get_another (struct settler *settler, struct ring *full)
 void
 settler_leave_ring (struct settler *settler, struct ring *ring)
 {
+  atomic_fetch_add (&settler->left, 1);
   atomic_store (&ring->left, RING_LEAVING);
   settler_list (settler, ring);
   atomic_store (&ring->left, RING_LEFT);

@@ -146,9 +146,7 @@ depths_have_news (const struct depth_class depths[DEPTH_CLASSES])
   return false;
 }
 
-/* What a request counts need not be of one moment: its time may be in the
- * interval before, and its place in the order of time in the one after.
- */
+/* One that is in flight has news, too: its time. */
 bool
 op_has_news (const struct recorder_totals *interval, enum op op)
 {

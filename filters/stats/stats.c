@@ -700,7 +700,7 @@ stats_pwrite (nbdkit_next *next, void *handle, const void *buf,
   {                                                                       \
     return TIMED (op, count, offset, 0,                                   \
                   next->callback (next, count, offset, flags, err),       \
-                  NULL);                                          \
+                  NULL);                                                  \
   }
 
 RANGE_CALLBACK (trim, OP_TRIM)
