@@ -55,8 +55,10 @@ open_one (const char *name, uint64_t ns)
   struct connection *connection = connection_new (&connections, name);
 
   assert_non_null (connection);
+  connection_ask (connection);
   connection_asked (connection, ns / 2, false);
   connection_opened (connection);
+  connection_ask (connection);
   connection_asked (connection, ns - ns / 2, false);
   connection_answered (connection);
   return connection;
@@ -74,6 +76,7 @@ open_bad (const char *name, uint64_t ns)
   struct connection *connection = connection_new (&connections, name);
 
   assert_non_null (connection);
+  connection_ask (connection);
   connection_asked (connection, ns, true);
   connection_release (connection);
 }
@@ -159,15 +162,20 @@ test_decided (void **state)
 
   (void) state;
   assert_non_null (connection);
+  connection_ask (connection);
   connection_asked (connection, 10, false);
   connection_opened (connection);
   totals = read_totals ();
   check_opens (&totals.all, 0, 0, 0, 0);
   assert_int_equal (totals.now, 1);
   connection_answered (connection);
+  connection_ask (connection);
+  totals = read_totals ();      /* while it is still being asked */
+  check_opens (&totals.all, 0, 0, 0, 0);
   connection_asked (connection, 5, false);
   totals = read_totals ();
   check_opens (&totals.all, 1, 0, 15, 15);
+  connection_ask (connection);
   connection_asked (connection, 1000, true);
   connection_closed (connection);
   totals = read_totals ();
@@ -176,7 +184,9 @@ test_decided (void **state)
   /* It fails after it was open, and is closed then. */
   connection = connection_new (&connections, "");
   connection_opened (connection);
+  connection_ask (connection);
   connection_asked (connection, 7, true);
+  connection_ask (connection);
   connection_asked (connection, 100, false);
   connection_answered (connection);
   totals = read_totals ();
@@ -189,6 +199,7 @@ test_decided (void **state)
 
   /* It closes before it was asked for its size. */
   connection = connection_new (&connections, "");
+  connection_ask (connection);
   connection_asked (connection, 1, false);
   connection_opened (connection);
   connection_closed (connection);
@@ -463,8 +474,10 @@ come_and_go (void *vp)
     CHECK (connection != NULL);
     if (connection == NULL)
       return NULL;
+    connection_ask (connection);
     connection_asked (connection, 1, false);
     connection_opened (connection);
+    connection_ask (connection);
     connection_asked (connection, 2, i % 4 == 3);
     connection_answered (connection);
     connection_closed (connection);

@@ -438,6 +438,7 @@ test_connections (void **state)
   struct recorder_totals totals;
 
   (void) state;
+  connection_ask (connection);
   connection_asked (connection, 5, false);
   connection_answered (connection);
   totals = read_totals ();

@@ -100,7 +100,8 @@ decide (struct connection *connection, bool failed)
 }
 
 /* Whether it was opened is known when nothing more is asked.  Nobody says
- * so, but who reads need not wait for it.
+ * so, but who reads need not wait for it, unless just then something is asked:
+ * that may still fail, or take long.
  */
 static void
 decide_all (struct connections *connections)
@@ -109,7 +110,7 @@ decide_all (struct connections *connections)
 
   for (connection = connections->undecided; connection; connection = next) {
     next = connection->next;
-    if (connection->answered)
+    if (connection->answered && connection->asking == 0)
       decide (connection, false);
   }
 }
@@ -155,11 +156,22 @@ connection_new (struct connections *connections, const char *name)
 }
 
 void
+connection_ask (struct connection *connection)
+{
+  struct connections *connections = connection->connections;
+
+  pthread_mutex_lock (&connections->lock);
+  connection->asking++;
+  pthread_mutex_unlock (&connections->lock);
+}
+
+void
 connection_asked (struct connection *connection, uint64_t ns, bool failed)
 {
   struct connections *connections = connection->connections;
 
   pthread_mutex_lock (&connections->lock);
+  connection->asking--;
   if (!connection->decided) {
     connection->opening_ns += ns;
     if (failed)

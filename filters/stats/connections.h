@@ -69,6 +69,7 @@ struct connection {
   struct connection *next, **link;
   bool decided;
   bool answered;                /* it was asked for its size */
+  unsigned asking;              /* what is being asked right now */
   uint64_t opening_ns;
   char *name;
   bool cut;
@@ -95,9 +96,10 @@ extern void connections_client (struct connections *connections);
 extern struct connection *connection_new (struct connections *connections,
                                           const char *name);
 
-/* Something that belongs to opening was done in ns nanoseconds; if it
- * failed, so did opening.  opened: the export is open from now on.
+/* Something that belongs to opening begins, and was done in ns nanoseconds; if
+ * it failed, so did opening.  opened: the export is open from now on.
  */
+extern void connection_ask (struct connection *connection);
 extern void connection_asked (struct connection *connection, uint64_t ns,
                               bool failed);
 extern void connection_opened (struct connection *connection);

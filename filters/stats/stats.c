@@ -403,8 +403,10 @@ end_opening (struct ring *ring, bool failed)
 #define ASKED(call, failed)                                               \
   ({                                                                      \
     struct handle *handle_ = handle;                                      \
-    struct ring *ring_                                                    \
-      = recorder_begin (handle_->recorder, NULL, &opening);               \
+    struct ring *ring_;                                                   \
+                                                                          \
+    connection_ask (handle_->connection);                                 \
+    ring_ = recorder_begin (handle_->recorder, NULL, &opening);           \
     const typeof (call) r_ = (call);                                      \
     const uint64_t ns_ = end_opening (ring_, failed);                     \
                                                                           \
@@ -506,6 +508,7 @@ stats_open (nbdkit_next_open *next, nbdkit_context *context,
                   layer ? strerror (errno) : "unknown layer");
     return NULL;
   }
+  connection_ask (handle->connection);
   handle->opening = recorder_begin (handle->recorder, NULL, &opening);
   if (next (context, readonly, exportname) == -1) {
     end_open (handle, true);
