@@ -49,12 +49,15 @@ count (struct opens *opens, uint64_t ns, bool failed)
 }
 
 static struct opens *
-find_export (struct connections_totals *totals, const char *name)
+find_export (struct connections_totals *totals,
+             const struct connection *connection)
 {
   struct export_opens *export = totals->exports;
   struct export_opens *end = export + totals->nr_exports;
 
-  while (export < end && strcmp (export->name, name) != 0)
+  while (export < end
+         && (export->cut != connection->cut
+             || strcmp (export->name, connection->name) != 0))
     export++;
   return export < end ? &export->opens : NULL;
 }
@@ -88,7 +91,7 @@ decide (struct connection *connection, bool failed)
   *connection->link = connection->next;
   if (connection->next)
     connection->next->link = connection->link;
-  opens = find_export (totals, connection->name);
+  opens = find_export (totals, connection);
   if (opens == NULL && !failed)
     opens = add_export (totals, connection);
   if (opens == NULL)
