@@ -11,6 +11,7 @@
  * FAIL_ALLOC=N         the Nth since the start
  * FAIL_ALLOC=each      the first of the first interval report, the second
  *                      of the second report, and so on
+ * FAIL_ALLOC=threads   none fails, but it cannot have a thread
  * FAIL_ALLOC_LOG=FILE  where a line is written for each that failed, and
  *                      "none left" once a report had so few that none did
  */
@@ -30,6 +31,7 @@
 static atomic_ulong fail_nth;   /* from 1; 0: none fails any more */
 static atomic_ulong count;      /* since the start, or in this report */
 static bool each;               /* FAIL_ALLOC=each */
+static bool no_threads;         /* FAIL_ALLOC=threads */
 
 /* The thread that writes interval reports. */
 static _Thread_local bool ticks;
@@ -56,6 +58,7 @@ read_environment (void)
   unsetenv ("LD_PRELOAD");
   from_filter ();
   each = value && strcmp (value, "each") == 0;
+  no_threads = value && strcmp (value, "threads") == 0;
   if (value)
     fail_nth = each ? 1 : strtoul (value, NULL, 10);
 }
@@ -123,6 +126,10 @@ pthread_create (pthread_t *restrict thread,
                 const pthread_attr_t *restrict attr,
                 void *(*run) (void *), void *restrict arg)
 {
+  if (no_threads && from_filter ()) {
+    log_line ("failed: a thread\n");
+    return EAGAIN;
+  }
   return may_allocate () ? NEXT (pthread_create) (thread, attr, run, arg)
                          : EAGAIN;
 }
