@@ -16,25 +16,39 @@
 #include <string.h>
 
 #include "ring.h"
+#include "unit-interrupt.h"
 #include "unit-threads.h"
 
-#define SIZE 8u
+#define SIZE 8u                 /* where a test does not say more */
 
 static struct ring *ring;
+
+static int
+start_size (uint32_t size)
+{
+  ring = aligned_alloc (CACHE_ALIGN, (sizeof *ring
+                                      + size * sizeof (struct record)
+                                      + CACHE_ALIGN - 1)
+                                     / CACHE_ALIGN * CACHE_ALIGN);
+  if (ring == NULL)
+    return -1;
+  memset (ring->records, 0xff, size * sizeof (struct record));
+  ring_init (ring, size);
+  return 0;
+}
 
 static int
 start (void **state)
 {
   (void) state;
-  ring = aligned_alloc (CACHE_ALIGN, (sizeof *ring
-                                      + SIZE * sizeof (struct record)
-                                      + CACHE_ALIGN - 1)
-                                     / CACHE_ALIGN * CACHE_ALIGN);
-  if (ring == NULL)
-    return -1;
-  memset (ring->records, 0xff, SIZE * sizeof (struct record));
-  ring_init (ring, SIZE);
-  return 0;
+  return start_size (SIZE);
+}
+
+static int
+start_large (void **state)
+{
+  (void) state;
+  return start_size (1024);
 }
 
 static int
@@ -235,14 +249,14 @@ test_look_at (void **state)
  * and what is seen is always that of one moment.
  */
 
-enum { RECORDS = 100000 };
+enum { RECORDS = 500000 };
 
 static void *
 serve (void *vp)
 {
   (void) vp;
   for (uint64_t n = 0; n < RECORDS; n++) {
-    while (ring->head - ring->tail == SIZE)
+    while (ring->head - ring->tail == ring->size)
       sched_yield ();
     begin (n % NR_KINDS, 10 * n + 1);
     end (10 * n + 5);
@@ -254,6 +268,7 @@ static void
 test_thread (void **state)
 {
   pthread_t thread;
+  unsigned looks = 0;
 
   (void) state;
   assert_int_equal (pthread_create (&thread, NULL, serve, NULL), 0);
@@ -272,6 +287,8 @@ test_thread (void **state)
     else if (sure != UINT64_MAX)
       assert_int_equal (sure, ring->limit == ring->tail ? 0
                         : 10 * (ring->limit - 1) + 5);
+    if (++looks % 64)           /* mostly just look */
+      continue;
     while (ring->tail != ring->limit) {
       assert_int_equal (ring_next (ring), 2 * (10 * ring->tail + 1) + 1);
       ring->begun = true;
@@ -280,6 +297,40 @@ test_thread (void **state)
     }
   }
   pthread_join (thread, NULL);
+}
+
+/* The same where a request ends and the next one begins between any two
+ * instructions of one that looks.
+ */
+
+static uint64_t interrupted_n;
+
+static void
+serve_next (void)
+{
+  if (ring->head - ring->tail == ring->size - 1)
+    return;
+  end (10 * interrupted_n + 5);
+  interrupted_n++;
+  begin (interrupted_n % NR_KINDS, 10 * interrupted_n + 1);
+}
+
+static void
+test_interrupted (void **state)
+{
+  bool right = true;
+
+  (void) state;
+  interrupted_n = 0;
+  begin (0, 1);
+  start_interrupts (serve_next);
+  while (still_interrupted () && right) {
+    right = ring_look (ring, 0) == UINT64_MAX
+      && mark_begin (ring->open) == 10 * ring->limit + 1;
+    ring->tail = ring->limit;
+  }
+  stop_interrupts ();
+  assert_true (right);
 }
 
 #define TEST(f) cmocka_unit_test_setup_teardown (f, start, stop)
@@ -295,7 +346,8 @@ main (void)
     TEST (test_order),
     TEST (test_wrap),
     TEST (test_look_at),
-    TEST (test_thread),
+    TEST (test_interrupted),
+    cmocka_unit_test_setup_teardown (test_thread, start_large, stop),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -20,6 +20,7 @@
 #include <sys/mman.h>
 
 #include "rings.h"
+#include "unit-interrupt.h"
 #include "unit-threads.h"
 
 static struct rings rings;
@@ -229,9 +230,71 @@ test_no_memory (void **state)
   }
 }
 
+/* Others take rings and give them back between any two instructions. */
+
+enum { MAX_HELD = 8 };
+
+static struct ring *held[MAX_HELD];
+static unsigned nr_held;
+
+static void
+give_all_back (void)
+{
+  while (nr_held > 0)
+    rings_put (&rings, held[--nr_held]);
+}
+
+static void
+take_two_put_one (void)
+{
+  struct ring *first, *second;
+
+  if (nr_held == MAX_HELD) {
+    give_all_back ();
+    return;
+  }
+  first = rings_get (&rings);
+  second = rings_get (&rings);
+  rings_put (&rings, first);
+  held[nr_held++] = second;
+}
+
+static bool
+is_held (const struct ring *ring)
+{
+  for (unsigned i = 0; i < nr_held; i++) {
+    if (held[i] == ring)
+      return true;
+  }
+  return false;
+}
+
+static void
+test_interrupted (void **state)
+{
+  bool twice = false;
+
+  (void) state;
+  start_interrupts (take_two_put_one);
+  while (still_interrupted () && !twice) {
+    struct ring *mine[3];
+
+    for (unsigned i = 0; i < 3; i++)
+      mine[i] = rings_get (&rings);
+    for (unsigned i = 0; i < 3; i++) {
+      twice = twice || is_held (mine[i]) || mine[i] == mine[(i + 1) % 3];
+      rings_put (&rings, mine[i]);
+    }
+  }
+  stop_interrupts ();
+  assert_false (twice);
+  give_all_back ();
+  assert_int_equal (rings.nr, 0);
+}
+
 /* Many threads. */
 
-enum { THREADS = 8, ROUNDS = 2000, EACH = 20 };
+enum { THREADS = 8, ROUNDS = 20000, EACH = 3 };
 
 static void *
 come_and_go (void *vp)
@@ -284,6 +347,7 @@ main (void)
     TEST (test_random),
     TEST (test_reuse),
     cmocka_unit_test (test_no_memory),
+    TEST (test_interrupted),
     TEST (test_threads),
   };
 
