@@ -43,5 +43,5 @@ stop_nbdkit
 
 echo "load: $load ticks, $intervals idle intervals: $idle ticks"
 # Each may count a tick more than it took.
-[ "$((10 * idle * 20))" -le "$(((load + 10) * intervals))" ] ||
+[ "$((20 * idle * 20))" -le "$(((load + 10) * intervals))" ] ||
   fail "it takes too much for nothing"

@@ -29,10 +29,10 @@ few_threads ()
 # after the load came twice
 grown ()
 {
-  start_nbdkit -t 16 "$@" rdelay=5ms wdelay=5ms delay-trim=5ms \
-               delay-zero=5ms delay-extents=5ms delay-cache=5ms
+  start_nbdkit -t 16 "$@" rdelay=2ms wdelay=2ms delay-trim=2ms \
+               delay-zero=2ms delay-extents=2ms delay-cache=2ms
   for time in 1 2; do
-    /usr/bin/python3 "$top_srcdir/tests/many-clients.py" "$sock" 100 16 3
+    /usr/bin/python3 "$top_srcdir/tests/many-clients.py" "$sock" 100 16 12
     wait_until few_threads
     peak[time]=$(kib VmHWM)
     after[time]=$(kib VmRSS)
