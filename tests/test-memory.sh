@@ -45,7 +45,7 @@ grown --filter=delay memory 16M
 without=("${peak[@]}" "${after[@]}")
 grown --filter=stats --filter=delay memory 16M statsfile=report
 with=("${peak[@]}" "${after[@]}")
-echo "KiB, at most, and in the end, once and twice, without and with the filter:"
+echo "KiB at most and in the end, once and twice, without the filter and with it:"
 echo "${without[@]}"
 echo "${with[@]}"
 # There were as many at once.

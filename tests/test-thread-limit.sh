@@ -5,8 +5,8 @@
 # The file LICENSE has the text.
 
 # Where the filter cannot have a thread of its own, that is said, and all is
-# counted all the same, by the threads that serve; only reports while nbdkit runs
-# there are none.
+# counted all the same, by the threads that serve. Only while nbdkit runs there
+# are no reports.
 
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
