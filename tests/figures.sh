@@ -53,7 +53,8 @@ check ()
 }
 
 # close_to FIGURE EXPRESSION: apart by no more than their few digits explain. A
-# figure has three; what the expression divides by may have fewer.
+# figure has three, and two decimals at most; what the expression divides by may
+# have fewer.
 close_to ()
 {
   local - amount=${2%/*} divisor=1 half=0 digits
@@ -63,6 +64,6 @@ close_to ()
     digits=${divisor#*.}
     half="0.5 / 10 ^ ${#digits}"
   fi
-  check "$1 > 0.994 * ($amount) / ($divisor + $half) &&
-         $1 < 1.006 * ($amount) / ($divisor - $half)"
+  check "$1 > 0.994 * ($amount) / ($divisor + $half) - 0.006 &&
+         $1 < 1.006 * ($amount) / ($divisor - $half) + 0.006"
 }
