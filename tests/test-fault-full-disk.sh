@@ -57,6 +57,12 @@ changed ()
   ! cmp -s disk/report full
 }
 
+copied ()
+{
+  cat disk/report >full
+  whole_"$1" full
+}
+
 # only FILES: they are on the disk
 only ()
 {
@@ -74,10 +80,12 @@ for format in json prometheus; do
     wait_until errors log
     # It may take a few more until it fails each time.
     wait_until more_ticks "$(($(ticks) + 3))"
-    cat disk/report >full
+    # What did not fit is there until it is cut off again.
+    wait_until copied $format
     wait_until more_ticks "$(($(ticks) + 3))"
-    cmp disk/report full || fail "the file changed while the disk was full"
-    whole_$format full
+    cmp -n "$(wc -c <full)" disk/report full ||
+      fail "the file changed while the disk was full"
+    wait_until cmp disk/report full
     only 'filler report'
     rm disk/filler
     wait_until changed
