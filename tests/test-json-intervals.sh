@@ -29,7 +29,10 @@ def attempt(call, *args):
         pass
 
 def reports():
-    return open("reports").read().count("\n")
+    try:
+        return open("reports").read().count("\n")
+    except FileNotFoundError:
+        return 0
 
 def wait_for_reports(n):
     last = reports() + n
