@@ -20,7 +20,7 @@ requires nbdinfo --version
 requires nbdsh --version
 requires nbdkit sh --version
 
-# shellcheck source-path=SCRIPTDIR source=upper-log.sh
+# shellcheck source-path=SCRIPTDIR source=upper-log.sh disable=SC2154
 source "$top_srcdir/tests/upper-log.sh"
 
 cd "$tmp" || exit 1

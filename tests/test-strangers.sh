@@ -75,6 +75,7 @@ jq -n '[inputs | select(.type == "interval") | .layers[0].exports[].opened]
 
 # --- Junk, and more names than there are places ---
 
+# shellcheck disable=SC2016 # eval expands it
 start_nbdkit --filter=stats eval get_size='echo 1M' pread='exit 1' \
              open='case $3 in junk*) echo EPERM >&2; exit 1 ;; esac' \
              statsfile=report statsformat=json statsinterval=0.1 2>log
