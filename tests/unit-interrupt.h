@@ -17,8 +17,11 @@
 #include <stdbool.h>
 #include <sys/time.h>
 
+#include "clock.h"
+
 static volatile sig_atomic_t interrupts;
-static unsigned long interruptible;
+static uint64_t interrupted_since;
+static unsigned interruptible;
 static void (*interrupt) (void);
 
 static inline void
@@ -37,7 +40,7 @@ start_interrupts (void (*f) (void))
 
   interrupt = f;
   interrupts = 0;
-  interruptible = 0;
+  interrupted_since = clock_now ();
   signal (SIGALRM, on_alarm);
   setitimer (ITIMER_REAL, &often, NULL);
 }
@@ -51,11 +54,15 @@ stop_interrupts (void)
   signal (SIGALRM, SIG_IGN);
 }
 
-/* Is it time to go on?  After so many interrupts it is not. */
+/* Is it time to go on?  After so many interrupts it is not, nor after some
+ * seconds where they do not come.
+ */
 static inline bool
 still_interrupted (void)
 {
-  return interrupts < 20000 && ++interruptible < 20000000;
+  return interrupts < 20000
+    && (++interruptible % 256 != 0
+        || clock_since (interrupted_since, clock_now ()) < 3 * NS_PER_S);
 }
 
 #endif /* STATS_UNIT_INTERRUPT_H */
