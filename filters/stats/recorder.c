@@ -104,8 +104,9 @@ recorder_find_ring (struct recorder *recorder, struct connection *connection,
     if (ring && !set_ring (recorder, ring))
       ring = NULL;
   }
-  if (ring == NULL) {
-    atomic_fetch_add (&recorder->unrecorded, 1);
+  if (ring == NULL || ring_is_in_flight (ring)) {
+    if (ring == NULL || kind < NR_OPS)
+      atomic_fetch_add (&recorder->unrecorded, 1);
     return NULL;
   }
   if (kind < NR_OPS && ring->connection != connection)

@@ -86,7 +86,8 @@ extern void recorder_change_ring (struct ring *ring);
 
 /* A request begins, which the calling thread then hands to the next layer:
  * it waits, or works, before that and not after.  connection is NULL for
- * what belongs to none.  A thread has one request at a time in a recorder.
+ * what belongs to none.  A thread has one request at a time in a recorder:
+ * what another filter opens while it is being opened is part of that.
  * Returns the thread's ring, or NULL where there is no memory: then the
  * request is only numbered.
  */
@@ -97,7 +98,7 @@ recorder_begin (struct recorder *recorder, struct connection *connection,
   struct ring *ring = pthread_getspecific (recorder->key);
   struct record *record;
 
-  if (ring == NULL
+  if (ring == NULL || ring_is_in_flight (ring)
       || (ring->connection != connection && request->kind < NR_OPS)) {
     ring = recorder_find_ring (recorder, connection, request->kind);
     if (ring == NULL)

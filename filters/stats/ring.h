@@ -161,6 +161,14 @@ ring_publish (struct ring *ring)
   return head + 1 == ring->look_at;
 }
 
+/* Is a request in flight? */
+static inline bool
+ring_is_in_flight (const struct ring *ring)
+{
+  return mark_state (atomic_load_explicit (&ring->mark, memory_order_relaxed))
+    == RING_IN_FLIGHT;
+}
+
 /* These are for whoever settles. */
 
 /* See how far the ring goes and what is in flight: set limit and open.

@@ -441,8 +441,10 @@ sleep_until_next (struct settler *settler, uint64_t tick_ns)
   int r = 0;
 
   pthread_mutex_lock (&settler->sleep_lock);
+  /* Who still has no room will say so again. */
   if (settler->waiting > 0)
     pthread_cond_broadcast (&settler->room);
+  settler->waiting = 0;
   while (!settler->stop && settler->waiting == 0
          && atomic_load (&settler->sleeping)) {
     pthread_cond_wait (&settler->wake, &settler->sleep_lock);
@@ -659,11 +661,11 @@ void
 settler_drain (struct settler *settler, struct ring *ring, uint32_t room)
 {
   pthread_mutex_lock (&settler->sleep_lock);
-  settler->waiting++;
-  pthread_cond_signal (&settler->wake);
-  while (ring->size - used (ring) < room && !settler->stop)
+  while (ring->size - used (ring) < room && !settler->stop) {
+    settler->waiting++;
+    pthread_cond_signal (&settler->wake);
     pthread_cond_wait (&settler->room, &settler->sleep_lock);
-  settler->waiting--;
+  }
   pthread_mutex_unlock (&settler->sleep_lock);
   drain_alone (settler, ring, room);
   set_look_at (ring, used (ring));
