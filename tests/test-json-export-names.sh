@@ -65,6 +65,6 @@ if LC_ALL=C grep -P '[^\x20-\xff]' report; then
 fi
 if ! iconv -f UTF-8 -t UTF-8 report >/dev/null; then fail "no UTF-8"; fi
 
-tail -n 1 report | jq -c '.layers[0].exports[] | [.name, .cut, .opened]' >names
-jq -c . expected | diff -u - names ||
+tail -n 1 report | jq -c '.layers[0].exports[] | [.name, .cut, .opened]' | sort >names
+jq -c . expected | sort | diff -u - names ||
   fail "what was asked for (-) and the report (+) differ"
