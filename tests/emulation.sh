@@ -220,7 +220,7 @@ run ()
   # last one's end was noticed.
   sed -i '/\tpreconnect/d' "$name.trace"
   sort -s -t $'\t' -k 1,1 -o "$name.trace" "$name.trace"
-  sed 's/^[^ ]* [^ ]* //' "$name.below" | sort -s -k 1,1 >"$name.requests"
+  log_lines "$name.below" | sort -s -k 1,1 >"$name.requests"
   # Without the socket's name.
   sed -i 's,"uri": .*,,' "$name.info"
 }
