@@ -19,7 +19,7 @@ wait_until test -s "$tmp/pid"
 pid=$(cat "$tmp/pid")
 kill_server ()
 {
-  gone "$pid" || kill -KILL "$pid"
+  [ ! "$pid" ] || kill -KILL "$pid"
 }
 cleanup_fn kill_server
 
@@ -27,6 +27,7 @@ nbdsh -u "nbd+unix:///?socket=$tmp/sock" \
       -c 'h.pwrite(bytes(3000), 0)' -c 'h.flush()'
 kill "$pid"
 wait_until gone "$pid"
+pid=
 cat report
 grep -x 'bytes: read 0, written 3000, zeroed 0, trimmed 0' report
 grep -E '^total: 2 ops, ' report
