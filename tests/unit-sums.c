@@ -460,8 +460,13 @@ check_op (const struct recorder_totals *totals, enum op op)
                     failures_total (&all.failures).requests);
   assert_int_equal (totals->time.sequential[op], all.sequential);
   assert_int_equal (totals->time.small_sequential[op], all.small);
-  assert_int_equal (totals->time.in_flight_ns[op],
-                    op_latency_ns (&totals->ops[op]));
+  /* A reader that waited in vain for a thread that was preempted at the end
+   * of a request has told more, and what was told is not taken back.
+   */
+  assert_true (totals->time.in_flight_ns[op]
+               >= op_latency_ns (&totals->ops[op]));
+  assert_true (totals->time.in_flight_ns[op]
+               - op_latency_ns (&totals->ops[op]) < S);
   for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
     depth_requests += totals->time.depths[op][i].requests;
     depth_ns += totals->time.depths[op][i].latency_ns;
