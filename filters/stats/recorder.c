@@ -127,6 +127,7 @@ recorder_change_ring (struct ring *full)
   if (full->connection)
     connection_keep (full->connection);
   ring->connection = full->connection;
+  /* This cannot fail where the thread has had a ring. */
   set_ring (recorder, ring);
   settler_leave_ring (recorder->settler, full);
 }

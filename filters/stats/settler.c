@@ -8,11 +8,11 @@
 
 #include <errno.h>
 #include <pthread.h>
-#include <signal.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
 
+#include "own_thread.h"
 #include "recorder.h"
 #include "settler.h"
 
@@ -88,7 +88,6 @@ struct settler *
 settler_new (void)
 {
   struct settler *settler = calloc (1, sizeof *settler);
-  pthread_condattr_t attr;
 
   if (settler == NULL)
     return NULL;
@@ -101,10 +100,7 @@ settler_new (void)
   }
   pthread_mutex_init (&settler->lock, NULL);
   pthread_mutex_init (&settler->sleep_lock, NULL);
-  pthread_condattr_init (&attr);
-  pthread_condattr_setclock (&attr, CLOCK_MONOTONIC);
-  pthread_cond_init (&settler->wake, &attr);
-  pthread_condattr_destroy (&attr);
+  own_thread_cond_init (&settler->wake);
   pthread_cond_init (&settler->room, NULL);
   settler->stop = true;
   return settler;
@@ -485,15 +481,10 @@ run (void *vp)
 int
 settler_start (struct settler *settler)
 {
-  sigset_t all, old;
   int r;
 
-  /* Signals are the server's. */
   settler->stop = false;
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &old);
-  r = pthread_create (&settler->thread, NULL, run, settler);
-  pthread_sigmask (SIG_SETMASK, &old, NULL);
+  r = own_thread_start (&settler->thread, run, settler);
   settler->started = r == 0;
   if (r != 0)
     settler->stop = true;

@@ -7,17 +7,15 @@
 #include <config.h>
 
 #include <errno.h>
-#include <signal.h>
 
 #include "clock.h"
+#include "own_thread.h"
 #include "ticker.h"
 
 static bool
 wait_until (struct ticker *ticker, uint64_t when)
 {
-  const struct timespec ts = {
-    .tv_sec = (time_t) (when / NS_PER_S), .tv_nsec = (long) (when % NS_PER_S),
-  };
+  const struct timespec ts = clock_timespec (when);
   bool stop;
   int r = 0;
 
@@ -59,35 +57,18 @@ run (void *vp)
   return NULL;
 }
 
-static int
-start_thread (struct ticker *ticker)
-{
-  sigset_t all, old;
-  int r;
-
-  sigfillset (&all);
-  pthread_sigmask (SIG_SETMASK, &all, &old);
-  r = pthread_create (&ticker->thread, NULL, run, ticker);
-  pthread_sigmask (SIG_SETMASK, &old, NULL);
-  return r;
-}
-
 int
 ticker_start (struct ticker *ticker, uint64_t period_ns,
               void (*tick) (void *opaque), void *opaque)
 {
-  pthread_condattr_t attr;
   int r;
 
   *ticker = (struct ticker) {
     .tick = tick, .opaque = opaque, .period_ns = period_ns,
   };
-  pthread_condattr_init (&attr);
-  pthread_condattr_setclock (&attr, CLOCK_MONOTONIC);
-  pthread_cond_init (&ticker->stopped, &attr);
-  pthread_condattr_destroy (&attr);
+  own_thread_cond_init (&ticker->stopped);
   pthread_mutex_init (&ticker->lock, NULL);
-  r = start_thread (ticker);
+  r = own_thread_start (&ticker->thread, run, ticker);
   if (r != 0) {
     pthread_cond_destroy (&ticker->stopped);
     pthread_mutex_destroy (&ticker->lock);
