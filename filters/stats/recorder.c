@@ -44,6 +44,12 @@ recorder_new (struct settler *settler, uint64_t block)
 }
 
 void
+recorder_start (struct recorder *recorder, uint64_t now)
+{
+  timeline_init (&recorder->timeline, now);
+}
+
+void
 recorder_free (struct recorder *recorder)
 {
   if (recorder == NULL)
@@ -132,6 +138,23 @@ recorder_change_ring (struct ring *full)
   settler_leave_ring (recorder->settler, full);
 }
 
+/* In its place in the order of time, as a request that takes none. */
+void
+recorder_closed (struct recorder *recorder)
+{
+  static const struct request closing = {
+    .kind = KIND_OPENING, .flags = OPENING_CLOSES,
+  };
+  struct ring *ring = recorder_begin (recorder, NULL, &closing);
+
+  if (ring == NULL) {
+    atomic_fetch_add (&recorder->unrecorded_closings, 1);
+    return;
+  }
+  recorder_stop (ring);
+  recorder_end (ring, 0);
+}
+
 /* What the settler counts. */
 
 /* See whether it goes on with a stream, where it has an offset. */
@@ -177,6 +200,30 @@ count_failure (struct op_totals *op, const struct record *record, uint64_t ns)
     failures_count (&op->failures, record->error, ns);
 }
 
+static bool
+is_closing (const struct record *record)
+{
+  return record->kind == KIND_OPENING && record->flags & OPENING_CLOSES;
+}
+
+/* A client is there before the opening ends, so that there is no moment
+ * without either.
+ */
+static void
+tell_opened (struct recorder *recorder, struct in_order *request,
+             const struct record *record)
+{
+  struct concurrency *concurrency = &recorder->timeline.concurrency;
+
+  if (is_closing (record)) {
+    concurrency_disconnect (concurrency, record->begin);
+    return;
+  }
+  if (record->flags & OPENING_CONNECTS && !record->failed)
+    concurrency_connect (concurrency, record->end);
+  timeline_end (&recorder->timeline, request, record);
+}
+
 static inline void
 tell_end (struct ring *ring, struct in_order *request,
           const struct record *record)
@@ -184,9 +231,11 @@ tell_end (struct ring *ring, struct in_order *request,
   struct recorder *recorder = ring->recorder;
   const uint64_t ns = record->end - record->begin;
 
-  timeline_end (&recorder->timeline, request, record);
-  if (record->kind >= NR_OPS)
+  if (record->kind >= NR_OPS) {
+    tell_opened (recorder, request, record);
     return;
+  }
+  timeline_end (&recorder->timeline, request, record);
   if (record->failed)
     count_failure (&recorder->ops[record->kind], record, ns);
   else
@@ -198,6 +247,8 @@ static inline void
 tell_begin (struct ring *ring, struct in_order *request,
             const struct record *record)
 {
+  if (is_closing (record))
+    return;
   timeline_begin (&ring->recorder->timeline, request, record->kind,
                   record->begin);
   follow (ring, request, record);
@@ -248,6 +299,10 @@ void
 recorder_read (struct recorder *recorder, uint64_t moment,
                struct recorder_totals *totals)
 {
+  while (atomic_load (&recorder->unrecorded_closings) > 0) {
+    atomic_fetch_sub (&recorder->unrecorded_closings, 1);
+    concurrency_disconnect (&recorder->timeline.concurrency, moment);
+  }
   timeline_read (&recorder->timeline, moment, &totals->time);
   memcpy (totals->ops, recorder->ops, sizeof totals->ops);
   connections_read (&recorder->connections, &totals->connections);

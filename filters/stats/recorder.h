@@ -19,19 +19,11 @@
 #include <stdint.h>
 
 #include "connections.h"
-#include "extremes.h"
+#include "op_totals.h"
 #include "ops.h"
 #include "ring.h"
 #include "settler.h"
-#include "tally.h"
 #include "timeline.h"
-
-/* All counters of one operation. */
-struct op_totals {
-  struct tally tally;
-  struct failures failures;
-  struct extremes extremes;
-};
 
 /* All that a recorder knows, at one moment. */
 struct recorder_totals {
@@ -45,6 +37,7 @@ struct recorder {
   struct settler *settler;
   pthread_key_t key;            /* a thread's ring */
   _Atomic uint64_t unrecorded;
+  _Atomic unsigned unrecorded_closings;
   struct connections connections;
 
   /* For whoever settles: */
@@ -59,6 +52,9 @@ struct recorder {
 extern struct recorder *recorder_new (struct settler *settler,
                                       uint64_t block);
 
+/* Time begins to count, and no request came before. */
+extern void recorder_start (struct recorder *recorder, uint64_t now);
+
 /* The settler was freed before, so that no thread is in here. */
 extern void recorder_free (struct recorder *recorder);
 
@@ -70,7 +66,7 @@ struct request {
   unsigned kind;                /* enum op, or KIND_OPENING */
   uint32_t count;               /* bytes */
   uint64_t offset;
-  uint32_t flags;               /* bit 1 << enum request_flag */
+  uint32_t flags;               /* as in struct record */
   uint32_t zero_bytes;          /* of written data that was looked through */
 };
 
@@ -149,6 +145,9 @@ recorder_end (struct ring *ring, int error)
     recorder_change_ring (ring);
   return ns;
 }
+
+/* A client is no longer connected, whose opening said that it was. */
+extern void recorder_closed (struct recorder *recorder);
 
 /* All counters, at the moment that settler_hold returned, before
  * settler_release.

@@ -259,6 +259,7 @@ reporting_reserve_layer (struct reporting *reporting)
 void
 reporting_add_layer (struct reporting *reporting, struct recorder *recorder)
 {
+  recorder_start (recorder, reporting->now.start);
   reporting->recorders[reporting->nr_recorders++] = recorder;
   if (reporting->options->interval_ns > 0
       && reporting->nr_recorders == reporting->now.nr_layers)

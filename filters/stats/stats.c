@@ -51,6 +51,7 @@ struct handle {
   struct connection *connection;
   bool faces_client;
   struct ring *opening;         /* while the layers below are not prepared */
+  bool connected;               /* as the recorder knows */
 };
 
 static char *statsfile;
@@ -385,6 +386,9 @@ find_layer (nbdkit_backend *backend)
  */
 
 static const struct request opening = { .kind = KIND_OPENING };
+static const struct request connecting = {
+  .kind = KIND_OPENING, .flags = OPENING_CONNECTS,
+};
 
 /* It is over; ring is NULL where there was no memory. */
 static uint64_t
@@ -491,6 +495,7 @@ end_open (struct handle *handle, bool failed)
 {
   const uint64_t ns = end_opening (handle->opening, failed);
 
+  handle->connected = handle->opening && !failed;
   handle->opening = NULL;
   connection_asked (handle->connection, ns, failed);
 }
@@ -509,7 +514,7 @@ stats_open (nbdkit_next_open *next, nbdkit_context *context,
     return NULL;
   }
   connection_ask (handle->connection);
-  handle->opening = recorder_begin (handle->recorder, NULL, &opening);
+  handle->opening = recorder_begin (handle->recorder, NULL, &connecting);
   if (next (context, readonly, exportname) == -1) {
     end_open (handle, true);
     connection_release (handle->connection);
@@ -537,6 +542,8 @@ stats_close (void *vp)
 
   if (handle->opening)          /* one of them could not be prepared */
     end_open (handle, true);
+  if (handle->connected)
+    recorder_closed (handle->recorder);
   connection_closed (handle->connection);
   free (handle);
 }

@@ -55,15 +55,21 @@ count_extents (struct extents_tally *extents, const struct record *record)
 }
 
 void
+tally_latency (struct tally *tally, uint64_t latency_ns)
+{
+  tally->requests++;
+  tally->latency_ns += latency_ns;
+  tally->bins[histogram_bin (latency_ns)]++;
+}
+
+void
 tally_record (struct tally *tally, const struct record *record,
               uint64_t latency_ns, uint64_t block)
 {
   struct size_class *size = &tally->sizes[size_class (record->count)];
 
-  tally->requests++;
+  tally_latency (tally, latency_ns);
   tally->bytes += record->count;
-  tally->latency_ns += latency_ns;
-  tally->bins[histogram_bin (latency_ns)]++;
   size->requests++;
   size->bytes += record->count;
   size->latency_ns += latency_ns;

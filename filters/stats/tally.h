@@ -105,6 +105,9 @@ size_class (uint32_t count)
   return count ? 32 - (unsigned) __builtin_clz (count) : 0;
 }
 
+/* Count what has a latency, and nothing else of it. */
+extern void tally_latency (struct tally *tally, uint64_t latency_ns);
+
 /* Count a request that succeeded; block is statsblock or 0. */
 extern void tally_record (struct tally *tally, const struct record *record,
                           uint64_t latency_ns, uint64_t block);

@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "concurrency.h"
+#include "op_totals.h"
 #include "record.h"
 #include "sequence.h"
-#include "tally.h"
 
 /* Latencies by how many requests of all operations were in flight when the
  * request began, itself included: 1, 2, 3-4, 5-8 ... 33-64, and more.
@@ -60,6 +60,8 @@ struct timeline_totals {
   uint64_t open_busy_ns;        /* with an opening in flight */
   uint64_t waiting_ns;          /* with nothing in flight, from the begin of
                                    the first request to that of the last */
+  uint64_t account[NR_STATES];  /* adds up to all time up to the moment */
+  struct op_totals gaps;        /* see struct gap */
   unsigned in_flight[NR_OPS];   /* begun and not ended */
   uint64_t in_flight_ns[NR_OPS]; /* requests in flight, summed over time */
   unsigned most_in_flight, op_most_in_flight[NR_OPS];
@@ -74,7 +76,6 @@ struct timeline_totals {
 
 /* A request or an opening between its begin and its end. */
 struct in_order {
-  uint64_t began;
   unsigned kind;
   unsigned depth;               /* requests in flight then, itself included */
   bool overlapped;              /* another was in flight then, or since */
@@ -84,6 +85,7 @@ struct in_order {
 
 struct timeline {
   struct concurrency concurrency;
+  struct op_totals gaps;
   struct in_order *alone;       /* the only request in flight, if no other
                                    was in flight since it began */
   struct depth_class size_depths[NR_OPS][SIZE_CLASSES][DEPTH_CLASSES];
@@ -94,6 +96,9 @@ struct timeline {
 
 extern void timeline_init (struct timeline *timeline, uint64_t now);
 
+/* A part of timeline_begin, not for others. */
+extern void timeline_count_gap (struct timeline *timeline, struct gap gap);
+
 /* A request of kind, or an opening, begins at time.  The caller keeps
  * request, which is filled in, until its end.
  *
@@ -103,10 +108,14 @@ static inline void
 timeline_begin (struct timeline *timeline, struct in_order *request,
                 unsigned kind, uint64_t time)
 {
-  request->began = time;
+  struct concurrency *c = &timeline->concurrency;
+  const struct gap gap = concurrency_begin (c, kind, time);
+
+  if (gap.ns)
+    timeline_count_gap (timeline, gap);
   request->kind = kind;
   request->sequential = request->small = 0;
-  request->depth = concurrency_begin (&timeline->concurrency, kind, time);
+  request->depth = c->requests;
   request->overlapped = request->depth > 1;
   if (kind >= NR_OPS)
     return;
@@ -141,8 +150,7 @@ timeline_end (struct timeline *timeline, struct in_order *request,
 {
   struct depth_class *class;
 
-  concurrency_end (&timeline->concurrency, request->kind, request->began,
-                   record->end);
+  concurrency_end (&timeline->concurrency, request->kind, record->end);
   if (request->kind >= NR_OPS)
     return;
   if (timeline->alone == request)
