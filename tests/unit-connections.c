@@ -406,7 +406,8 @@ test_streams (void **state)
   connection_keep (connection);
   connection_closed (connection);
   connection_release (connection);
-  sequence_add (connection_stream (connection, OP_READ), 0, 512);
+  sequence_add (connection_stream (connection, OP_READ), 0, 512,
+                &(struct sequence_found) { 0 });
   assert_int_equal (connections.stream_bytes,
                     NR_OPS * sizeof (struct sequence));
   connection_release (connection);

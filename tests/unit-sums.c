@@ -135,10 +135,11 @@ is_refused (const struct request *request, int error)
 static void
 count_sequential (struct own *own, const struct request *request, int error)
 {
-  const struct sequence_found found
-    = sequence_add (&own->stream, request->offset, request->count);
-  const bool itself = error != 0 && found.requests > 0;
+  struct sequence_found found;
+  bool itself;
 
+  sequence_add (&own->stream, request->offset, request->count, &found);
+  itself = error != 0 && found.requests > 0;
   own->sequential += found.requests - itself;
   own->small += found.small - (itself && request->count < SEQUENCE_SMALL);
 }
@@ -181,13 +182,13 @@ end (struct ring *ring, const struct request *request, int error, uint64_t i)
 
   if (ring == NULL)
     return;
-  recorder_stop (ring);
+  recorder_stop (ring, ring_record (ring));
   record = ring_record (ring);
   record->nr_extents = 1;
   record->data = request->count;
   record->hole = i;
   record->zero = 3;
-  recorder_end (ring, error);
+  recorder_end (ring, ring_record (ring), error);
 
   /* It was full, perhaps, and the thread has another. */
   ring = pthread_getspecific (key);

@@ -151,26 +151,26 @@ recorder_closed (struct recorder *recorder)
     atomic_fetch_add (&recorder->unrecorded_closings, 1);
     return;
   }
-  recorder_stop (ring);
-  recorder_end (ring, 0);
+  recorder_stop (ring, ring_record (ring));
+  recorder_end (ring, ring_record (ring), 0);
 }
 
 /* What the settler counts. */
 
 /* See whether it goes on with a stream, where it has an offset. */
 static void
-follow (struct ring *ring, struct in_order *request,
-        const struct record *record)
+follow (struct ring *ring, const struct record *record)
 {
+  const unsigned kind = record->kind;
   struct sequence *stream;
 
-  if (request->kind >= NR_OPS || request->kind == OP_FLUSH)
+  if (kind >= NR_OPS || kind == OP_FLUSH)
     return;
-  stream = ring->connection->streams[request->kind];
+  stream = ring->connection->streams[kind];
   if (stream == NULL)
-    stream = connection_stream (ring->connection, request->kind);
+    stream = connection_stream (ring->connection, kind);
   if (stream)
-    timeline_follow (request, record->offset, record->count, stream);
+    timeline_follow (&ring->request, record->offset, record->count, stream);
 }
 
 /* A client that asks for a fast zero is ready for this answer. */
@@ -210,9 +210,9 @@ is_closing (const struct record *record)
  * without either.
  */
 static void
-tell_opened (struct recorder *recorder, struct in_order *request,
-             const struct record *record)
+tell_opened (struct ring *ring, const struct record *record)
 {
+  struct recorder *recorder = ring->recorder;
   struct concurrency *concurrency = &recorder->timeline.concurrency;
 
   if (is_closing (record)) {
@@ -221,21 +221,20 @@ tell_opened (struct recorder *recorder, struct in_order *request,
   }
   if (record->flags & OPENING_CONNECTS && !record->failed)
     concurrency_connect (concurrency, record->end);
-  timeline_end (&recorder->timeline, request, record);
+  concurrency_end (concurrency, KIND_OPENING, record->end);
 }
 
 static inline void
-tell_end (struct ring *ring, struct in_order *request,
-          const struct record *record)
+tell_end (struct ring *ring, const struct record *record)
 {
   struct recorder *recorder = ring->recorder;
   const uint64_t ns = record->end - record->begin;
 
   if (record->kind >= NR_OPS) {
-    tell_opened (recorder, request, record);
+    tell_opened (ring, record);
     return;
   }
-  timeline_end (&recorder->timeline, request, record);
+  timeline_end (&recorder->timeline, &ring->request, record);
   if (record->failed)
     count_failure (&recorder->ops[record->kind], record, ns);
   else
@@ -244,14 +243,13 @@ tell_end (struct ring *ring, struct in_order *request,
 
 /* It begins, and may have ended.  What is asked stands in its record. */
 static inline void
-tell_begin (struct ring *ring, struct in_order *request,
-            const struct record *record)
+tell_begin (struct ring *ring, const struct record *record)
 {
   if (is_closing (record))
     return;
-  timeline_begin (&ring->recorder->timeline, request, record->kind,
+  timeline_begin (&ring->recorder->timeline, &ring->request, record->kind,
                   record->begin);
-  follow (ring, request, record);
+  follow (ring, record);
 }
 
 /* Mostly a request ends before anything else happens. */
@@ -261,25 +259,22 @@ recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
   uint32_t tail = atomic_load_explicit (&ring->tail, memory_order_relaxed);
   uint64_t next = ring_next_at (ring, tail);
 
-  for (; next <= bound && *budget > 0; next = ring_next_at (ring, tail)) {
-    const struct record *record = &ring->records[tail & (ring->size - 1)];
-    struct in_order request;
+  while (next <= bound && *budget > 0) {
+    const struct record *record = ring_record_at (ring, tail);
 
     --*budget;
-    if (ring->begun) {
-      tell_end (ring, &ring->request, record);
-      ring->begun = false;
-      tail++;
-    }
-    else if (tail == ring->limit || 2 * record->end > bound) {
-      tell_begin (ring, &ring->request, record);
+    if (!ring->begun) {
+      tell_begin (ring, record);
       ring->begun = true;
+      next = ring_next_at (ring, tail);
+      if (next > bound)
+        break;
     }
-    else {
-      tell_begin (ring, &request, record);
-      tell_end (ring, &request, record);
-      tail++;
-    }
+    tell_end (ring, record);
+    ring->begun = false;
+    tail++;
+    __builtin_prefetch (ring_record_at (ring, tail));
+    next = ring_next_at (ring, tail);
   }
   atomic_store_explicit (&ring->tail, tail, memory_order_release);
   return next;

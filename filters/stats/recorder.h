@@ -87,7 +87,7 @@ extern void recorder_change_ring (struct ring *ring);
  * Returns the thread's ring, or NULL where there is no memory: then the
  * request is only numbered.
  */
-static inline struct ring *
+static inline __attribute__ ((always_inline)) struct ring *
 recorder_begin (struct recorder *recorder, struct connection *connection,
                 const struct request *request)
 {
@@ -119,28 +119,32 @@ recorder_begin (struct recorder *recorder, struct connection *connection,
   return ring;
 }
 
-/* The request is back, at this moment.  The same thread; ring is not NULL. */
+/* The request is back, at this moment.  The same thread; ring is not NULL,
+ * and record was its ring_record when the request began.
+ */
 static inline void
-recorder_stop (struct ring *ring)
+recorder_stop (struct ring *ring, struct record *record)
 {
-  ring_mark_ending (ring);
-  ring_record (ring)->end = clock_now ();
+  ring_mark_ending (ring, record);
+  record->end = clock_now ();
 }
 
 /* After recorder_stop: error is 0 where it succeeded and its errno where it
- * failed.  What extents asked for stands in ring_record.  Returns how long
+ * failed.  What extents asked for stands in the record.  Returns how long
  * it took, in ns.
  */
 static inline uint64_t
-recorder_end (struct ring *ring, int error)
+recorder_end (struct ring *ring, struct record *record, int error)
 {
-  struct record *record = ring_record (ring);
   const uint64_t ns = clock_since (record->begin, record->end);
 
-  record->failed = error != 0;
-  record->error = error > 0 && (unsigned) error < NR_ERRNOS
-    ? (uint8_t) error : 0;
-  if (ring_publish (ring)
+  record->failed = record->error = 0;
+  if (error != 0) {
+    record->failed = 1;
+    if (error > 0 && (unsigned) error < NR_ERRNOS)
+      record->error = (uint8_t) error;
+  }
+  if (ring_publish (ring, record)
       && !settler_make_room (ring->recorder->settler, ring))
     recorder_change_ring (ring);
   return ns;

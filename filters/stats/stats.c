@@ -385,10 +385,12 @@ find_layer (nbdkit_backend *backend)
  * theirs like a request.
  */
 
-static const struct request opening = { .kind = KIND_OPENING };
-static const struct request connecting = {
-  .kind = KIND_OPENING, .flags = OPENING_CONNECTS,
-};
+static struct ring *
+begin_opening (struct recorder *recorder, uint32_t flags)
+{
+  return recorder_begin (recorder, NULL, &(struct request) {
+    .kind = KIND_OPENING, .flags = flags });
+}
 
 /* It is over; ring is NULL where there was no memory. */
 static uint64_t
@@ -396,8 +398,8 @@ end_opening (struct ring *ring, bool failed)
 {
   if (ring == NULL)
     return 0;
-  recorder_stop (ring);
-  return recorder_end (ring, failed ? EIO : 0);
+  recorder_stop (ring, ring_record (ring));
+  return recorder_end (ring, ring_record (ring), failed ? EIO : 0);
 }
 
 /* Pass on what is asked of a connection, through call, and count it as part
@@ -410,7 +412,7 @@ end_opening (struct ring *ring, bool failed)
     struct ring *ring_;                                                   \
                                                                           \
     connection_ask (handle_->connection);                                 \
-    ring_ = recorder_begin (handle_->recorder, NULL, &opening);           \
+    ring_ = begin_opening (handle_->recorder, 0);                         \
     const typeof (call) r_ = (call);                                      \
     const uint64_t ns_ = end_opening (ring_, failed);                     \
                                                                           \
@@ -437,8 +439,7 @@ next_asked (void)
   ({                                                                      \
     struct layer *above_ = pthread_getspecific (asking);                  \
     struct layer *layer_ = next_asked ();                                 \
-    struct ring *ring_                                                    \
-      = recorder_begin (layer_->recorder, NULL, &opening);                \
+    struct ring *ring_ = begin_opening (layer_->recorder, 0);             \
                                                                           \
     pthread_setspecific (asking, layer_);                                 \
     const typeof (call) r_ = (call);                                      \
@@ -514,7 +515,7 @@ stats_open (nbdkit_next_open *next, nbdkit_context *context,
     return NULL;
   }
   connection_ask (handle->connection);
-  handle->opening = recorder_begin (handle->recorder, NULL, &connecting);
+  handle->opening = begin_opening (handle->recorder, OPENING_CONNECTS);
   if (next (context, readonly, exportname) == -1) {
     end_open (handle, true);
     connection_release (handle->connection);
@@ -637,11 +638,11 @@ _Static_assert (NBDKIT_FLAG_MAY_TRIM == 1 << FLAG_MAY_TRIM
                 && NBDKIT_FLAG_FAST_ZERO == 1 << FLAG_FAST_ZERO,
                 "the recorder takes nbdkit's flags as they are");
 
-/* What came back; extents is NULL where nothing does. */
+/* What came back. */
 static inline void
 sum_up_extents (struct record *record, const struct nbdkit_extents *extents)
 {
-  const size_t count = extents ? nbdkit_extents_count (extents) : 0;
+  const size_t count = nbdkit_extents_count (extents);
 
   record->nr_extents = (uint32_t) count;
   record->data = record->hole = record->zero = 0;
@@ -672,12 +673,14 @@ sum_up_extents (struct record *record, const struct nbdkit_extents *extents)
     };                                                                    \
     struct ring *ring_ = recorder_begin (handle_->recorder,               \
                                          handle_->connection, &request_); \
+    struct record *record_ = ring_ ? ring_record (ring_) : NULL;          \
     const int r_ = (call);                                                \
                                                                           \
     if (ring_) {                                                          \
-      recorder_stop (ring_);                                              \
-      sum_up_extents (ring_record (ring_), returned);                     \
-      recorder_end (ring_, r_ == -1 ? (*err ? *err : EIO) : 0);           \
+      recorder_stop (ring_, record_);                                     \
+      if ((op) == OP_EXTENTS)                                             \
+        sum_up_extents (record_, returned);                               \
+      recorder_end (ring_, record_, r_ == -1 ? (*err ? *err : EIO) : 0);  \
     }                                                                     \
     r_;                                                                   \
   })

@@ -55,14 +55,6 @@ count_extents (struct extents_tally *extents, const struct record *record)
 }
 
 void
-tally_latency (struct tally *tally, uint64_t latency_ns)
-{
-  tally->requests++;
-  tally->latency_ns += latency_ns;
-  tally->bins[histogram_bin (latency_ns)]++;
-}
-
-void
 tally_record (struct tally *tally, const struct record *record,
               uint64_t latency_ns, uint64_t block)
 {

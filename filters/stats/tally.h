@@ -106,7 +106,13 @@ size_class (uint32_t count)
 }
 
 /* Count what has a latency, and nothing else of it. */
-extern void tally_latency (struct tally *tally, uint64_t latency_ns);
+static inline void
+tally_latency (struct tally *tally, uint64_t latency_ns)
+{
+  tally->requests++;
+  tally->latency_ns += latency_ns;
+  tally->bins[histogram_bin (latency_ns)]++;
+}
 
 /* Count a request that succeeded; block is statsblock or 0. */
 extern void tally_record (struct tally *tally, const struct record *record,

@@ -18,26 +18,6 @@ timeline_init (struct timeline *timeline, uint64_t now)
   concurrency_init (&timeline->concurrency, now);
 }
 
-void
-timeline_count_gap (struct timeline *timeline, struct gap gap)
-{
-  const struct record record = { .begin = gap.begin };
-  struct op_totals *gaps = &timeline->gaps;
-
-  extremes_record (&gaps->extremes, &record, gap.ns, gaps->tally.requests);
-  tally_latency (&gaps->tally, gap.ns);
-}
-
-void
-timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
-                 struct sequence *stream)
-{
-  const struct sequence_found found = sequence_add (stream, offset, count);
-
-  request->sequential = found.requests;
-  request->small = found.small;
-}
-
 static void
 read_op (struct timeline *timeline, enum op op, uint64_t now,
          struct timeline_totals *totals)

@@ -79,7 +79,7 @@ struct in_order {
   unsigned kind;
   unsigned depth;               /* requests in flight then, itself included */
   bool overlapped;              /* another was in flight then, or since */
-  unsigned sequential, small;   /* requests that it makes that, see
+  struct sequence_found follows; /* what it makes sequential, see
                                    timeline_follow */
 };
 
@@ -96,8 +96,16 @@ struct timeline {
 
 extern void timeline_init (struct timeline *timeline, uint64_t now);
 
-/* A part of timeline_begin, not for others. */
-extern void timeline_count_gap (struct timeline *timeline, struct gap gap);
+static inline void
+timeline_count_gap (struct timeline *timeline, struct gap gap)
+{
+  struct op_totals *gaps = &timeline->gaps;
+
+  if (extremes_latency (&gaps->extremes, gap.ns, gaps->tally.requests))
+    extremes_slow (&gaps->extremes, &(struct record) { .begin = gap.begin },
+                   gap.ns);
+  tally_latency (&gaps->tally, gap.ns);
+}
 
 /* A request of kind, or an opening, begins at time.  The caller keeps
  * request, which is filled in, until its end.
@@ -114,7 +122,7 @@ timeline_begin (struct timeline *timeline, struct in_order *request,
   if (gap.ns)
     timeline_count_gap (timeline, gap);
   request->kind = kind;
-  request->sequential = request->small = 0;
+  request->follows = (struct sequence_found) { 0 };
   request->depth = c->requests;
   request->overlapped = request->depth > 1;
   if (kind >= NR_OPS)
@@ -136,11 +144,12 @@ timeline_count_sequential (struct timeline *timeline,
                            const struct in_order *request,
                            const struct record *record)
 {
-  const bool itself = record->failed && request->sequential > 0;
+  const struct sequence_found *found = &request->follows;
+  const bool itself = record->failed && found->requests > 0;
 
-  timeline->sequential[record->kind] += request->sequential - itself;
+  timeline->sequential[record->kind] += found->requests - itself;
   timeline->small_sequential[record->kind]
-    += request->small - (itself && record->count < SEQUENCE_SMALL);
+    += found->small - (itself && record->count < SEQUENCE_SMALL);
 }
 
 /* It ends, as the record says. */
@@ -148,18 +157,19 @@ static inline void
 timeline_end (struct timeline *timeline, struct in_order *request,
               const struct record *record)
 {
+  const unsigned kind = request->kind;
   struct depth_class *class;
 
-  concurrency_end (&timeline->concurrency, request->kind, record->end);
-  if (request->kind >= NR_OPS)
+  concurrency_end (&timeline->concurrency, kind, record->end);
+  if (kind >= NR_OPS)
     return;
   if (timeline->alone == request)
     timeline->alone = NULL;
-  timeline->overlapped[record->kind] += request->overlapped;
+  timeline->overlapped[kind] += request->overlapped;
   timeline_count_sequential (timeline, request, record);
   if (record->failed)
     return;
-  class = &timeline->size_depths[record->kind][size_class (record->count)]
+  class = &timeline->size_depths[kind][size_class (record->count)]
                                 [depth_class_of (request->depth)];
   class->requests++;
   class->latency_ns += record->end - record->begin;
@@ -169,8 +179,12 @@ timeline_end (struct timeline *timeline, struct in_order *request,
  * the stream of its connection and operation.  It counts when it ends, so
  * that no figure is ever taken back.
  */
-extern void timeline_follow (struct in_order *request, uint64_t offset,
-                             uint32_t count, struct sequence *stream);
+static inline void
+timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
+                 struct sequence *stream)
+{
+  sequence_add (stream, offset, count, &request->follows);
+}
 
 /* All as it is at the moment now, when everything up to now was told. */
 extern void timeline_read (struct timeline *timeline, uint64_t now,
