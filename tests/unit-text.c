@@ -31,18 +31,26 @@
 
 /* To be freed. */
 static char *
-text_of (const struct snapshot *snapshot, bool headed)
+text_as (const struct snapshot *snapshot, bool full, bool headed)
 {
   char *text = NULL;
   size_t size = 0;
   FILE *fp = open_memstream (&text, &size);
 
   assert_non_null (fp);
-  text_write (fp, &(struct report) { .now = snapshot, .headed = headed });
+  text_write (fp, &(struct report) {
+    .now = snapshot, .full = full, .headed = headed,
+  });
   assert_false (ferror (fp));
   assert_int_equal (fclose (fp), 0);
   assert_int_equal (strlen (text), size);
   return text;
+}
+
+static char *
+text_of (const struct snapshot *snapshot, bool headed)
+{
+  return text_as (snapshot, true, headed);
 }
 
 /* text begins with these lines, and no more follow but after an empty
@@ -452,6 +460,72 @@ test_parts (void **state)
   free (text);
 }
 
+/* A layer with something for each table. */
+static struct recorder_totals
+with_all_tables (void)
+{
+  struct recorder_totals layer = conversion ();
+
+  layer.time.most_in_flight = layer.time.op_most_in_flight[OP_WRITE] = 2;
+  layer.ops[OP_WRITE].failures.by_errno[0] = (struct failure) {
+    .error = EIO, .requests = 1, .ns = MS, .longest_ns = MS,
+  };
+  layer.ops[OP_WRITE].extremes.slowest[0].latency_ns = MS;
+  layer.ops[OP_WRITE].tally.sizes[10].requests = 1271;
+  layer.ops[OP_WRITE].tally.offset_alignment[10] = 1271;
+  layer.connections.all.opened = 1;
+  return layer;
+}
+
+/* The first words of all that stands behind an empty line. */
+static void
+expect_headings (const char *text, const char *const *headings, size_t nr)
+{
+  for (size_t i = 0; i < nr; i++) {
+    const char *heading = strstr (text, "\n\n");
+
+    if (heading == NULL
+        || strncmp (heading + 2, headings[i], strlen (headings[i])) != 0)
+      fail_msg ("\"%s\" does not come next in:\n%s", headings[i], text);
+    text = heading + 2;
+  }
+  if (strstr (text, "\n\n"))
+    fail_msg ("there is more than that:\n%s", text);
+}
+
+static void
+test_detail (void **state)
+{
+  struct recorder_totals layers[2] = { with_all_tables (), conversion () };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2107 * MS, .threshold = 95000, .block = 4096,
+    .nr_layers = 2, .layers = layers,
+  };
+  static const char *const brief[] = {
+    "layer 1", "latency", "failures", "layer 2", "latency", "diagnosis",
+  };
+  static const char *const full[] = {
+    "layer 1", "latency", "in flight", "mean latency by", "sizes",
+    "aligned to", "block fit", "requests", "failures", "slowest", "openings",
+    "layer 2", "latency", "sizes", "aligned to", "block fit", "requests",
+    "for each", "diagnosis",
+  };
+  char *text;
+
+  (void) state;
+  layers[1].ops[OP_WRITE].tally.requests *= 2;
+  layers[0].time.first_begin = 1;
+  layers[0].time.last_end = 1 + 2 * S;
+  text = text_as (&snapshot, false, false);
+  check_lines (text);
+  expect_headings (text, brief, LENGTH (brief));
+  free (text);
+  text = text_as (&snapshot, true, false);
+  check_lines (text);
+  expect_headings (text, full, LENGTH (full));
+  free (text);
+}
+
 /* A line was broken as late as it could be: the next word did not fit. */
 static void
 check_breaks (const char *text)
@@ -822,6 +896,7 @@ main (void)
     cmocka_unit_test (test_headed),
     cmocka_unit_test (test_layers),
     cmocka_unit_test (test_parts),
+    cmocka_unit_test (test_detail),
     cmocka_unit_test (test_diagnosis),
     cmocka_unit_test (test_rows),
     cmocka_unit_test (test_rows_extreme),

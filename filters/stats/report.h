@@ -24,6 +24,7 @@ struct report {
   const struct snapshot *interval; /* what happened since the report before,
                                       in an interval report */
   unsigned intervals;           /* interval reports that came before it */
+  bool full;                    /* text: all tables */
   bool headed;                  /* say when and which process: the file may
                                    have reports of others */
 };
@@ -50,7 +51,7 @@ extern const char *report_format_names (char *buf, size_t size);
 
 /* Plain text of 80 columns for people: a row an interval, which is of the
  * layer nearest the client, with a header above every twentieth; and at
- * the end all.
+ * the end all, or the most important of it.
  */
 extern void text_write_row (FILE *fp, const struct report *report);
 extern void text_write (FILE *fp, const struct report *report);
