@@ -44,7 +44,7 @@ for detail in '' statsdetail=brief; do
 done
 run statsdetail=full
 headings >full
-for heading in latency sizes aligned requests slowest openings,; do
+for heading in latency sizes aligned requests slowest 'openings,'; do
   grep -x "$heading" full
 done
 
