@@ -21,7 +21,7 @@ void
 text_write_head (FILE *fp, const struct snapshot *snapshot)
 {
   char when[32];
-  struct tm tm;
+  struct tm tm = { .tm_mday = 1 };
 
   gmtime_r (&snapshot->time.tv_sec, &tm);
   strftime (when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
