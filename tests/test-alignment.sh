@@ -41,7 +41,7 @@ json_check 'read.alignment.offset | map([.align, .requests]) ==
            'read.alignment.length | map([.align, .requests]) ==
             [ [1, 2], [512, 3], [4096, 5] ]'
 
-run statsthreshold=100
+run statsthreshold=100 statsdetail=full
 sed -n '/^aligned to/,/^$/p' report | sed -E 's/([^ ]) +/\1 /g' >alignment
 diff -u - alignment <<'EOF'
 aligned to, and not to twice that offsets % lengths %
@@ -55,7 +55,7 @@ read
 EOF
 
 # The rest is what the rows above it do not have.
-run statsthreshold=60
+run statsthreshold=60 statsdetail=full
 sed -n '/^aligned to/,/^$/p' report | sed -E 's/([^ ]) +/\1 /g' >alignment
 diff -u - alignment <<'EOF'
 aligned to, and not to twice that offsets % lengths %

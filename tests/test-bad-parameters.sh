@@ -51,6 +51,7 @@ for value in 0 -1 -4K 1.5 64Q 4KK nan 99999999999999999999 16E; do
   refused "statsblock=$value" "statsblock=$value"
 done
 refused statszero=maybe statszero=maybe
+refused "statsdetail=FULL: must be brief or full" statsdetail=FULL
 
 # Empty.
 refused statsfile statsfile=
@@ -60,12 +61,14 @@ refused statsinterval statsinterval=
 refused statsblock statsblock=
 refused statsthreshold statsthreshold=
 refused statszero statszero=
+refused statsdetail statsdetail=
 
 # Given twice, the same value or not.
 refused statsfile statsfile=reports/old statsfile=reports/log
 refused statsfile statsfile=- statsfile=reports/old
 refused statsappend statsappend=true statsappend=true
 refused statsformat statsformat=text statsformat=text
+refused statsdetail statsdetail=brief statsdetail=full
 refused statsinterval statsinterval=1 statsinterval=1.0
 
 # A misspelt one.

@@ -75,7 +75,7 @@ json_check '.layers[0].connections | [.opened, .failed, .max_at_once] ==
             (.exports[] | select(.name == "slow").open_ns.max)' \
            'read.total_ios == 3'
 
-run
+run statsdetail=full
 grep -A 4 '^openings, ' report >connections
 grep -Ex 'all +5 +2 +[0-9.]+ m?s +[0-9.]+ s +3' connections
 grep -Ex '  \(others\) +0 +2 +[0-9.]+ [mu]?s +[0-9.]+ [mu]?s' connections

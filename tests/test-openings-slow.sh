@@ -76,7 +76,7 @@ for question in preconnect default_export; do
 done
 
 # The text has it, too.
-opens eval get_size="sleep 1.2; $size" pread="$read"
+opens eval get_size="sleep 1.2; $size" pread="$read" statsdetail=full
 cat report
 grep -E '^all +1 +0 +[0-9.]+ s +[0-9.]+ s +1$' report
 tr -s ' \n' '  ' <report |

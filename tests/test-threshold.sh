@@ -26,7 +26,8 @@ EOF
 # and bytes.
 expect ()
 {
-  nbdkit -U - --filter=stats memory 1M statsfile=report "$@" \
+  nbdkit -U - --filter=stats memory 1M statsfile=report \
+         statsdetail=full "$@" \
          --run 'nbdsh -u "$uri" -c - <client.py'
   cat report
   sed -n '/^sizes  /,/^$/s/^  //p' report |

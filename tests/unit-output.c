@@ -1046,6 +1046,44 @@ test_append_moved (void **state)
   output_close (output);
 }
 
+/* A heading is needed at the top of whatever file the next report goes to,
+ * and where one that should have been there was lost.
+ */
+static void
+test_at_top (void **state)
+{
+  char moved[sizeof path];
+
+  (void) state;
+  snprintf (moved, sizeof moved, "%s/moved", dir);
+  for (enum output_mode mode = OUTPUT_NEW; mode <= OUTPUT_APPEND;
+       mode += OUTPUT_APPEND - OUTPUT_NEW) {
+    struct output *output;
+
+    write_file (path, "of others\n");
+    output = open_output (mode);
+    assert_true (output_at_top (output));
+    write_report (output, "first\n");
+    assert_false (output_at_top (output));
+    write_report (output, "second\n");
+    assert_false (output_at_top (output));
+    assert_int_equal (rename (path, moved), 0);
+    assert_true (output_at_top (output));
+    write_report (output, "third\n");
+    assert_false (output_at_top (output));
+    assert_int_equal (truncate (path, 0), 0);
+    assert_true (output_at_top (output));
+    write_report (output, "fourth\n");
+    assert_int_equal (unlink (path), 0);
+    write_file (path, "of others\n");
+    assert_true (output_at_top (output));
+    write_report (output, "fifth\n");
+    assert_false (output_at_top (output));
+    assert_content (path, "of others\nfifth\n");
+    output_close (output);
+  }
+}
+
 /* Several processes append to one file: each report comes out whole. */
 
 enum { PROCESSES = 4, REPORTS = 100, LINES = 60 };
@@ -1513,8 +1551,13 @@ test_fifo_replaced (void **state)
   unlink (path);
   assert_int_equal (mkfifo (path, 0600), 0);
   reader_fd = open_to_read (path);
+  assert_true (output_at_top (output));
   write_report (output, "3\n");
+  assert_false (output_at_top (output));
   close (reader_fd);
+  assert_int_equal (output_write (output, "4\n", 2, true), -1);
+  assert_error ("statsfile", path, "the report is lost");
+  assert_true (output_at_top (output));
   output_close (output);
 }
 
@@ -2009,6 +2052,7 @@ main (void)
     TEST (test_append),
     TEST (test_append_fragment),
     TEST (test_append_moved),
+    TEST (test_at_top),
     TEST (test_append_processes),
     TEST (test_dev_full),
     TEST (test_full),

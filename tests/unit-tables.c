@@ -20,6 +20,7 @@
 
 #include "extremes.h"
 #include "ops.h"
+#include "report.h"
 #include "snapshot.h"
 #include "tables.h"
 #include "tally.h"
@@ -70,17 +71,41 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
 
 /* What is written. */
 
-/* To be freed. */
+/* A report without its first lines and the diagnosis.  To be freed. */
 static char *
 tables (void)
 {
-  char *text = NULL;
+  char *text = NULL, *from, *to;
   size_t size = 0;
   FILE *fp = open_memstream (&text, &size);
 
   assert_non_null (fp);
-  tables_write (fp, &layer, &snapshot);
+  text_write (fp, &(struct report) { .now = &snapshot, .full = true });
   assert_false (ferror (fp));
+  assert_int_equal (fclose (fp), 0);
+  from = strstr (text, "\n\n");
+  from = from ? from + 1 : text + size;
+  to = strstr (from, "\ndiagnosis\n");
+  if (to)
+    *to = '\0';
+  memmove (text, from, strlen (from) + 1);
+  return text;
+}
+
+/* One table alone, of a lower layer.  To be freed. */
+static char *
+amplification (const struct recorder_totals *lower)
+{
+  static struct recorder_totals layers[2];
+  char *text = NULL;
+  size_t size = 0;
+  FILE *fp = open_memstream (&text, &size);
+
+  layers[0] = layer;
+  layers[1] = *lower;
+  snapshot.layers = layers;
+  snapshot.nr_layers = 2;
+  table_amplification (fp, &snapshot, 1);
   assert_int_equal (fclose (fp), 0);
   return text;
 }
@@ -196,11 +221,17 @@ test_latency (void **state)
   );
 }
 
-/* Requests in flight: the mean is the time of all / the time of any. */
+/* Requests in flight: the mean is the time of all / the time of any.  If
+ * there was never more than one, there is nothing to tell.
+ */
 static void
 test_in_flight (void **state)
 {
   (void) state;
+  expect_no_table ("in flight");
+  layer.time.most_in_flight = layer.time.op_most_in_flight[OP_FLUSH] = 1;
+  layer.time.request_busy_ns = layer.time.op_busy_ns[OP_FLUSH] = S;
+  layer.time.in_flight_ns[OP_FLUSH] = S;
   expect_no_table ("in flight");
   layer.time.busy_ns = layer.time.request_busy_ns = 2 * S;
   layer.time.op_busy_ns[OP_READ] = 1 * S;
@@ -549,8 +580,8 @@ test_connections (void **state)
     .name = names[0], .opens = c->all,
   };
   expect_table (
-"openings, by 5 connections      opened  failed   mean time     longest  at once\n"
-"all                                 12       1      231 ms      1.00 s        3\n"
+"openings, by 5 connections      opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
   );
   c->nr_exports = LENGTH (names);
   for (unsigned i = 0; i < LENGTH (names); i++) {
@@ -560,25 +591,25 @@ test_connections (void **state)
     };
   }
   expect_table (
-"openings, by 5 connections      opened  failed   mean time     longest  at once\n"
-"all                                 12       1      231 ms      1.00 s        3\n"
-"  (default export)                   0       1     1.00 ms     2.00 ms\n"
-"  disk1                              1       1     1.00 ms     2.00 ms\n"
-"  tab?here and ?[31m red ??          2       1     1.00 ms     2.00 ms\n"
-"  a name that is much too long       3       1     1.00 ms     2.00 ms\n"
+"openings, by 5 connections      opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
+"  (default export)                   0       1          1.00 ms  2.00 ms\n"
+"  disk1                              1       1          1.00 ms  2.00 ms\n"
+"  tab?here and ?[31m red ??          2       1          1.00 ms  2.00 ms\n"
+"  a name that is much too long       3       1          1.00 ms  2.00 ms\n"
   );
   c->other_exports = (struct opens) {
     .opened = 6, .failed = 2, .ns = 8 * S, .longest_ns = 2 * S,
   };
   c->clients = 12345;
   expect_table (
-"openings, by 12.3k connections  opened  failed   mean time     longest  at once\n"
-"all                                 12       1      231 ms      1.00 s        3\n"
-"  (default export)                   0       1     1.00 ms     2.00 ms\n"
-"  disk1                              1       1     1.00 ms     2.00 ms\n"
-"  tab?here and ?[31m red ??          2       1     1.00 ms     2.00 ms\n"
-"  a name that is much too long       3       1     1.00 ms     2.00 ms\n"
-"  (others)                           6       2      1.00 s      2.00 s\n"
+"openings, by 12.3k connections  opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
+"  (default export)                   0       1          1.00 ms  2.00 ms\n"
+"  disk1                              1       1          1.00 ms  2.00 ms\n"
+"  tab?here and ?[31m red ??          2       1          1.00 ms  2.00 ms\n"
+"  a name that is much too long       3       1          1.00 ms  2.00 ms\n"
+"  (others)                           6       2           1.00 s   2.00 s\n"
   );
 }
 
@@ -615,9 +646,7 @@ static void
 test_amplification (void **state)
 {
   static struct recorder_totals lower;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *fp = open_memstream (&text, &size);
+  char *text;
 
   (void) state;
   memset (&lower, 0, sizeof lower);
@@ -631,8 +660,7 @@ test_amplification (void **state)
   lower.ops[OP_FLUSH].tally.requests = 1234;
   lower.ops[OP_WRITE].tally.requests = 5;
   lower.ops[OP_WRITE].tally.bytes = 5;
-  amplification_write (fp, &layer, &lower);
-  assert_int_equal (fclose (fp), 0);
+  text = amplification (&lower);
   assert_string_equal (text,
 "\n"
 "for each of the layer above  requests     bytes\n"
@@ -641,6 +669,40 @@ test_amplification (void **state)
 "flush                         617.000\n"
   );
   free (text);
+}
+
+/* Where each had what the other had, and where one figure is not 1. */
+static void
+test_amplification_none (void **state)
+{
+  static struct recorder_totals lower;
+  uint64_t *figures[] = {
+    &lower.ops[OP_READ].tally.requests, &lower.ops[OP_READ].tally.bytes,
+    &lower.ops[OP_FLUSH].tally.requests,
+  };
+  char *text;
+
+  (void) state;
+  text = amplification (&lower);
+  assert_string_equal (text, "");
+  free (text);
+  layer.ops[OP_READ].tally.requests = 10000;
+  layer.ops[OP_READ].tally.bytes = 40000;
+  layer.ops[OP_FLUSH].tally.requests = 20000;
+  lower = layer;
+  lower.ops[OP_WRITE].tally.requests = 5;
+  for (size_t i = 0; i < LENGTH (figures); i++) {
+    static const int apart[] = { -21, -1, 0, 1, 20 };
+    const uint64_t was = *figures[i];
+
+    for (size_t j = 0; j < LENGTH (apart); j++) {
+      *figures[i] = was + (uint64_t) apart[j];
+      text = amplification (&lower);
+      assert_int_equal (*text != '\0', abs (apart[j]) > 1);
+      free (text);
+    }
+    *figures[i] = was;
+  }
 }
 
 /* Every column at any value up to the largest: no line is too long, and no
@@ -765,16 +827,13 @@ static void
 test_amplification_largest (void **state)
 {
   static struct recorder_totals lower;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *fp = open_memstream (&text, &size);
+  char *text;
 
   (void) state;
   layer.ops[OP_READ].tally.requests = layer.ops[OP_READ].tally.bytes = 1;
   lower.ops[OP_READ].tally.requests = UINT64_MAX;
   lower.ops[OP_READ].tally.bytes = UINT64_MAX;
-  amplification_write (fp, &layer, &lower);
-  assert_int_equal (fclose (fp), 0);
+  text = amplification (&lower);
   assert_string_equal (text,
 "\n"
 "for each of the layer above  requests     bytes\n"
@@ -810,6 +869,7 @@ main (void)
     TEST (test_connections),
     RICH (test_order),
     TEST (test_amplification),
+    TEST (test_amplification_none),
     TEST (test_largest),
     TEST (test_amplification_largest),
   };

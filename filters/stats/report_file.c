@@ -378,6 +378,16 @@ report_file_replace (struct report_file *file, const char *report,
 
 /* Adding to it. */
 
+bool
+report_file_goes_on (const struct report_file *file)
+{
+  struct stat now;
+  bool there;
+
+  return look (file, &now, &there) == NULL && there && now.st_size > 0
+    && descriptor_is (file->fd, &now);
+}
+
 /* Does the file end in the middle of a line?  A process that is killed
  * while it writes can leave that behind; ours would be glued to it.
  */

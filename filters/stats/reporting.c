@@ -175,6 +175,8 @@ write_report (struct reporting *reporting, report_write_fn write, bool last)
     .now = &reporting->now,
     .interval = &reporting->interval,
     .intervals = reporting->intervals,
+    .full = reporting->options->full,
+    .at_top = output_at_top (reporting->output),
     .headed = reporting->options->append,
   };
   struct buffer buffer = { 0 };

@@ -28,6 +28,7 @@ struct report_options {
   bool append;
   bool stdio_is_client;         /* it speaks to the server there */
   const struct report_format *format;
+  bool full;                    /* see report.h */
   uint64_t interval_ns;         /* 0: only at the end */
   uint64_t threshold;           /* thousandths of a percent */
   uint64_t block;               /* bytes, 0: off */

@@ -141,6 +141,16 @@ config_format (const char *key, const char *value)
 }
 
 static int
+config_detail (const char *key, const char *value)
+{
+  options.full = strcmp (value, "full") == 0;
+  if (options.full || strcmp (value, "brief") == 0)
+    return 0;
+  nbdkit_error ("%s=%s: must be brief or full", key, value);
+  return -1;
+}
+
+static int
 config_bool (const char *key, const char *value, bool *result)
 {
   if (parse_bool (value, result) == 0)
@@ -200,6 +210,7 @@ static struct parameter {
   { .key = "statsfile",      .config = config_file },
   { .key = "statsappend",    .config = config_append },
   { .key = "statsformat",    .config = config_format },
+  { .key = "statsdetail",    .config = config_detail },
   { .key = "statsinterval",  .config = config_interval },
   { .key = "statsthreshold", .config = config_threshold },
   { .key = "statsblock",     .config = config_block },
@@ -248,6 +259,8 @@ stats_config_complete (nbdkit_next_config_complete *next,
   "                            (default: false).\n"                       \
   "statsformat=text|json|prometheus\n"                                    \
   "                            The format of reports (default: text).\n"  \
+  "statsdetail=brief|full      Few tables in a text report, or all\n"    \
+  "                            (default: brief).\n"                      \
   "statsinterval=SECONDS       Also report while running, each SECONDS.\n" \
   "statsthreshold=PERCENT      How much of the sizes and alignments to\n" \
   "                            show one by one, 0: none (default: 95).\n" \

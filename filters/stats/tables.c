@@ -76,9 +76,11 @@ write_latency (FILE *fp, const struct op_totals *op)
   fputc ('\n', fp);
 }
 
-static void
-write_latencies (FILE *fp, const struct recorder_totals *layer)
+void
+table_latency (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
   if (!had_any (layer, had_success))
     return;
   fprintf (fp, "\nlatency      mean      min      p50      p90      p99"
@@ -91,7 +93,7 @@ write_latencies (FILE *fp, const struct recorder_totals *layer)
   }
 }
 
-/* Requests in flight. */
+/* Requests in flight.  With never more than one, every figure is 1. */
 
 static void
 write_depth (FILE *fp, const char *name, double mean, unsigned most)
@@ -102,10 +104,12 @@ write_depth (FILE *fp, const char *name, double mean, unsigned most)
   fputc ('\n', fp);
 }
 
-static void
-write_in_flight (FILE *fp, const struct recorder_totals *layer)
+void
+table_in_flight (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
-  if (layer->time.most_in_flight == 0)
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
+  if (layer->time.most_in_flight < 2)
     return;
   fprintf (fp, "\nin flight    mean     most\n");
   write_depth (fp, "all", layer_mean_in_flight (layer),
@@ -135,9 +139,10 @@ set_depth_label (char label[16], unsigned class)
     snprintf (label, 16, "%u-%u", from, to);
 }
 
-static void
-write_depths (FILE *fp, const struct recorder_totals *layer)
+void
+table_depths (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
   char label[16], mean[NUM2STR_LEN];
 
   if (layer->time.most_in_flight < 2)
@@ -301,10 +306,12 @@ has_sizes (const struct recorder_totals *layer, enum op op)
   return op_kind (op) != KIND_NONE && had_success (layer, op);
 }
 
-static void
-write_sizes (FILE *fp, const struct recorder_totals *layer,
-             uint64_t threshold)
+void
+table_sizes (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const uint64_t threshold = snapshot->threshold;
+
   if (threshold == 0 || !had_any (layer, has_sizes))
     return;
   fprintf (fp, "\n%-34s%10s%7s %9s %8s\n", "sizes", "requests", "%", "bytes",
@@ -361,10 +368,12 @@ write_alignment (FILE *fp, const struct class *class, uint64_t requests)
   fprintf (fp, "%6.1f%%\n", percent (class->lengths, requests));
 }
 
-static void
-write_alignments (FILE *fp, const struct recorder_totals *layer,
-                  uint64_t threshold)
+void
+table_alignment (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const uint64_t threshold = snapshot->threshold;
+
   if (threshold == 0 || !had_any (layer, has_sizes))
     return;
   fprintf (fp, "\n%-32s%10s%7s%10s%7s\n", "aligned to, and not to twice that",
@@ -387,10 +396,11 @@ write_alignments (FILE *fp, const struct recorder_totals *layer,
 
 /* Block fit. */
 
-static void
-write_block_fit (FILE *fp, const struct recorder_totals *layer,
-                 uint64_t block)
+void
+table_block_fit (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const uint64_t block = snapshot->block;
   char size[NUM2STR_LEN];
 
   if (block == 0 || !had_any (layer, has_sizes))
@@ -444,9 +454,12 @@ write_kind (FILE *fp, const struct recorder_totals *layer, enum op op,
   fputc ('\n', fp);
 }
 
-static void
-write_kinds (FILE *fp, const struct recorder_totals *layer, bool zero)
+void
+table_kinds (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const bool zero = snapshot->zero;
+
   if (!had_any (layer, has_kinds))
     return;
   fprintf (fp, "\nrequests sequential      FUA  may-trim  fast-zero"
@@ -485,9 +498,11 @@ write_failure (FILE *fp, enum op op, const struct failure *failure)
            num2str (longest, (double) failure->longest_ns, NUM_TIME));
 }
 
-static void
-write_failures (FILE *fp, const struct recorder_totals *layer)
+void
+table_failures (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
   if (!had_any (layer, had_failure))
     return;
   fprintf (fp, "\n%-48s%10s%10s%10s\n", "failures", "requests", "mean",
@@ -532,10 +547,11 @@ write_slow (FILE *fp, enum op op, const struct slow_request *slow,
                                       : num2str (when, after, NUM_TIME));
 }
 
-static void
-write_slowest (FILE *fp, const struct recorder_totals *layer,
-               uint64_t start)
+void
+table_slowest (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
   if (!had_any (layer, has_slowest))
     return;
   fprintf (fp, "\n%-8s%12s%12s%22s%16s\n", "slowest", "latency", "size",
@@ -544,7 +560,7 @@ write_slowest (FILE *fp, const struct recorder_totals *layer,
     const struct slow_request *slowest = layer->ops[op].extremes.slowest;
 
     for (unsigned i = 0; i < SLOWEST_SHOWN && slowest[i].latency_ns; i++)
-      write_slow (fp, op, &slowest[i], start);
+      write_slow (fp, op, &slowest[i], snapshot->start);
   }
 }
 
@@ -558,7 +574,7 @@ write_opens (FILE *fp, const struct opens *opens)
 
   write_count (fp, 8, opens->opened);
   write_count (fp, 8, opens->failed);
-  fprintf (fp, "%12s%12s",
+  fprintf (fp, "%17s%9s",
            num2str (mean, (double) opens->ns / (double) attempts, NUM_TIME),
            num2str (longest, (double) opens->longest_ns, NUM_TIME));
 }
@@ -577,25 +593,9 @@ write_export_name (FILE *fp, const char *name)
   fprintf (fp, "  %-*s", WIDTH, i ? buf : "(default export)");
 }
 
-/* A client that asks what there is opens exports, too, so there are more
- * openings than clients.
- */
 static void
-write_connections (FILE *fp, const struct connections_totals *totals)
+write_opens_by_export (FILE *fp, const struct connections_totals *totals)
 {
-  char clients[NUM2STR_LEN], label[64];
-
-  if (totals->all.opened + totals->all.failed == 0)
-    return;
-  snprintf (label, sizeof label, "openings, by %s connections",
-            num2str (clients, (double) totals->clients, NUM_COUNT));
-  fprintf (fp, "\n%-30s%8s%8s%12s%12s%9s\n%-30s", label, "opened", "failed",
-           "mean time", "longest", "at once", "all");
-  write_opens (fp, &totals->all);
-  write_count (fp, 9, totals->most);
-  fputc ('\n', fp);
-  if (totals->nr_exports < 2)
-    return;
   for (unsigned i = 0; i < totals->nr_exports; i++) {
     write_export_name (fp, totals->exports[i].name);
     write_opens (fp, &totals->exports[i].opens);
@@ -608,39 +608,83 @@ write_connections (FILE *fp, const struct connections_totals *totals)
   }
 }
 
+/* A client that asks what there is opens exports, too, so there are more
+ * openings than clients.
+ */
 void
-tables_write (FILE *fp, const struct recorder_totals *layer,
-              const struct snapshot *snapshot)
+table_openings (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
-  write_latencies (fp, layer);
-  write_in_flight (fp, layer);
-  write_depths (fp, layer);
-  write_sizes (fp, layer, snapshot->threshold);
-  write_alignments (fp, layer, snapshot->threshold);
-  write_block_fit (fp, layer, snapshot->block);
-  write_kinds (fp, layer, snapshot->zero);
-  write_failures (fp, layer);
-  write_slowest (fp, layer, snapshot->start);
-  write_connections (fp, &layer->connections);
+  const struct connections_totals *totals
+    = &snapshot->layers[place].connections;
+  char clients[NUM2STR_LEN], label[64];
+
+  if (totals->all.opened + totals->all.failed == 0)
+    return;
+  snprintf (label, sizeof label, "openings, by %s connections",
+            num2str (clients, (double) totals->clients, NUM_COUNT));
+  fprintf (fp, "\n%-30s%8s%8s%17s%9s%8s\n%-30s", label, "opened", "failed",
+           "took on average", "longest", "at once", "all");
+  write_opens (fp, &totals->all);
+  write_count (fp, 8, totals->most);
+  fputc ('\n', fp);
+  if (totals->nr_exports > 1)
+    write_opens_by_export (fp, totals);
+}
+
+/* How much the layer had for each of what the one above had. */
+
+struct ratio {
+  double requests;
+  double bytes;                 /* negative: the one above had none */
+};
+
+static struct ratio
+op_ratio (const struct recorder_totals *layer, enum op op)
+{
+  const struct tally *above = &layer[-1].ops[op].tally;
+  const struct tally *below = &layer->ops[op].tally;
+
+  return (struct ratio) {
+    .requests = (double) below->requests / (double) above->requests,
+    .bytes = above->bytes
+             ? (double) below->bytes / (double) above->bytes : -1,
+  };
+}
+
+/* Would it be told as something else than 1.000? */
+static bool
+differs (double ratio)
+{
+  return ratio >= 0 && (ratio < 0.9995 || ratio >= 1.0005);
+}
+
+static bool
+has_ratio (const struct recorder_totals *layer, enum op op)
+{
+  if (!had_success (&layer[-1], op))
+    return false;
+  return differs (op_ratio (layer, op).requests)
+    || differs (op_ratio (layer, op).bytes);
 }
 
 void
-amplification_write (FILE *fp, const struct recorder_totals *upper,
-                     const struct recorder_totals *lower)
+table_amplification (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
+  if (place == 0 || !had_any (layer, has_ratio))
+    return;
   fprintf (fp, "\nfor each of the layer above  requests     bytes\n");
   for (unsigned op = 0; op < NR_OPS; op++) {
-    const struct tally *above = &upper->ops[op].tally;
-    const struct tally *below = &lower->ops[op].tally;
+    struct ratio ratio;
 
-    if (above->requests == 0)
+    if (!had_success (&layer[-1], op))
       continue;
+    ratio = op_ratio (layer, op);
     fprintf (fp, "%-28s", op_name (op));
-    write_decimal (fp, 9, 3, (double) below->requests
-                             / (double) above->requests);
-    if (above->bytes)
-      write_decimal (fp, 10, 3, (double) below->bytes
-                                / (double) above->bytes);
+    write_decimal (fp, 9, 3, ratio.requests);
+    if (ratio.bytes >= 0)
+      write_decimal (fp, 10, 3, ratio.bytes);
     fputc ('\n', fp);
   }
 }
