@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <nbdkit-filter.h>
@@ -163,11 +164,13 @@ config_zero (const char *key, const char *value)
 static int
 config_interval (const char *key, const char *value)
 {
-  if (parse_decimal (value, NS_PER_S, &options.interval_ns) == 0
+  if (parse_duration (value, &options.interval_ns) == 0
       && options.interval_ns >= MIN_INTERVAL_NS
       && options.interval_ns <= MAX_INTERVAL_NS)
     return 0;
-  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year", key, value);
+  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year: a number of "
+                "seconds, or with one of the units ns, us, ms, s, and m for "
+                "minutes", key, value);
   return -1;
 }
 
@@ -181,12 +184,23 @@ config_threshold (const char *key, const char *value)
   return -1;
 }
 
+/* What nbdkit takes for a size; before 1.48 it takes 0x1000 for a number
+ * only.  It tells what is wrong, but not always of which parameter.
+ */
 static int
 config_block (const char *key, const char *value)
 {
-  if (parse_size (value, &options.block) == 0 && options.block > 0)
+  int64_t size;
+
+  if (strncasecmp (value, "0x", 2) != 0)
+    size = nbdkit_parse_size (value);
+  else if (nbdkit_parse_int64_t (key, value, &size) == -1)
+    size = -1;
+  options.block = size > 0 ? (uint64_t) size : 0;
+  if (size > 0)
     return 0;
-  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K",
+  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K "
+                "or 0x1000",
                 key, value);
   return -1;
 }
@@ -247,7 +261,8 @@ stats_config_complete (nbdkit_next_config_complete *next,
   "                            (default: false).\n"                       \
   "statsformat=text|json|prometheus\n"                                    \
   "                            The format of reports (default: text).\n"  \
-  "statsinterval=SECONDS       Also report while running, each SECONDS.\n" \
+  "statsinterval=TIME          Also report while running, each TIME: in\n"   \
+  "                            seconds, or with ns, us, ms, s or m.\n"    \
   "statsthreshold=PERCENT      How much of the sizes and alignments to\n" \
   "                            show one by one, 0: none (default: 95).\n" \
   "statsblock=SIZE             Tell how requests fit blocks of this size.\n" \
