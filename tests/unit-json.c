@@ -273,6 +273,7 @@ conversion (void)
         .name = (char *) "disk",
         .opens = { .opened = 3, .ns = 6 * MS, .longest_ns = 5 * MS },
       },
+      .block_sizes = { 512, 65536, UINT32_MAX }, .block_sizes_differ = true,
     },
     .unrecorded = 7,
   };
@@ -346,8 +347,11 @@ test_layer (void **state)
   (void) state;
   expect_keys (report, "/layers/0",
                " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
-               " active_ns in_flight connections exports other_exports ops"
-               " unrecorded");
+               " active_ns in_flight connections exports other_exports"
+               " block_size ops unrecorded");
+  expect_json (report, "/layers/0/block_size",
+               "{\"minimum\":512,\"preferred\":65536,"
+               "\"maximum\":4294967295,\"differ\":true}");
   expect_count (report, "/layers/0/layer", 1);
   expect_count (report, "/layers/0/busy_ns", 1390 * MS);
   expect_count (report, "/layers/0/active_ns", 1990 * MS);

@@ -75,6 +75,23 @@ add_exports (struct json *json, const struct connections_totals *totals,
     add_opens (json, &totals->other_exports);
 }
 
+static void
+add_block_size (struct json *json, const struct connections_totals *totals)
+{
+  const struct block_sizes *sizes = &totals->block_sizes;
+
+  if (sizes->preferred == 0) {
+    json_null (json, "block_size");
+    return;
+  }
+  JSON_OBJECT (json, "block_size") {
+    json_count (json, "minimum", sizes->minimum);
+    json_count (json, "preferred", sizes->preferred);
+    json_count (json, "maximum", sizes->maximum);
+    json_bool (json, "differ", totals->block_sizes_differ);
+  }
+}
+
 /* Layers. */
 
 static void
@@ -101,6 +118,8 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
                   totals->time.most_in_flight, layer_in_flight (totals));
   add_connections (json, &totals->connections);
   add_exports (json, &totals->connections, extent);
+  if (extent == EVERYTHING)
+    add_block_size (json, &totals->connections);
   JSON_OBJECT (json, "ops") {
     for (unsigned op = 0; op < NR_OPS; op++) {
       if (extent == EVERYTHING || op_has_news (totals, op))

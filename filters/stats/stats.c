@@ -576,8 +576,14 @@ static int
 stats_block_size (nbdkit_next *next, void *handle, uint32_t *minimum,
                   uint32_t *preferred, uint32_t *maximum)
 {
-  return ASKED (next->block_size (next, minimum, preferred, maximum),
-                r_ == -1);
+  const int r = ASKED (next->block_size (next, minimum, preferred, maximum),
+                       r_ == -1);
+
+  if (r == 0)
+    connection_block_sizes (((struct handle *) handle)->connection,
+                            &(struct block_sizes) {
+                              *minimum, *preferred, *maximum });
+  return r;
 }
 #endif
 

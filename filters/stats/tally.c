@@ -69,7 +69,6 @@ tally_record (struct tally *tally, const struct record *record,
   size->latency_ns += latency_ns;
   tally->offset_alignment[alignment (record->offset, OFFSET_ALIGNMENTS)]++;
   tally->length_alignment[alignment (record->count, LENGTH_ALIGNMENTS)]++;
-  tally->misaligned += (record->offset | record->count) % ALIGNED_TO != 0;
   if (block)
     count_blocks (tally, record->offset, record->count, block);
   if (record->flags)
@@ -77,6 +76,15 @@ tally_record (struct tally *tally, const struct record *record,
   tally->zero_bytes += record->zero_bytes;
   if (record->kind == OP_EXTENTS)
     count_extents (&tally->extents, record);
+}
+
+void
+tally_alignment (struct tally *tally, const struct record *record,
+                 uint32_t preferred)
+{
+  const uint32_t block = preferred ? preferred : ALIGNED_TO;
+
+  tally->misaligned += ((record->offset | record->count) & (block - 1)) != 0;
 }
 
 void
