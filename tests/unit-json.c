@@ -783,6 +783,7 @@ test_interval (void **state)
   in_between[0].connections = now[0].connections;
   in_between[0].connections.exports[0].opens = (struct opens) { 0 };
   in_between[0].connections.exports[1].opens = (struct opens) { .failed = 1 };
+  in_between[0].connections.other_exports = (struct opens) { .failed = 2 };
   report = report_of (&snapshot, &interval);
   expect_keys (report, "",
                " schema type filter_version nbdkit_version pid start_time"
@@ -797,6 +798,8 @@ test_interval (void **state)
   assert_false (has (report, "/layers/0/exports/1"));
   expect_json (report, "/layers/1/ops", "{}");
   expect_json (report, "/layers/1/exports", "[]");
+  expect_count (report, "/layers/0/other_exports/failed", 2);
+  assert_false (has (report, "/layers/1/other_exports"));
 
   expect_keys (report, "/cumulative",
                " elapsed_ns active_ns busy_ns layers");

@@ -71,8 +71,9 @@ add_exports (struct json *json, const struct connections_totals *totals,
       }
     }
   }
-  JSON_OBJECT (json, "other_exports")
-    add_opens (json, &totals->other_exports);
+  if (extent == EVERYTHING || opens_have_news (&totals->other_exports))
+    JSON_OBJECT (json, "other_exports")
+      add_opens (json, &totals->other_exports);
 }
 
 static void
