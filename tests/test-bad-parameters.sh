@@ -67,6 +67,7 @@ refused statsinterval statsinterval=
 refused statsblock statsblock=
 refused statsthreshold statsthreshold=
 refused statszero statszero=
+refused statslabel statslabel=
 
 # Given twice, the same value or not.
 refused statsfile statsfile=reports/old statsfile=reports/log
@@ -74,6 +75,7 @@ refused statsfile statsfile=- statsfile=reports/old
 refused statsappend statsappend=true statsappend=true
 refused statsformat statsformat=text statsformat=text
 refused statsinterval statsinterval=1 statsinterval=1.0
+refused statslabel statslabel=a statslabel=b
 
 # A misspelt one.
 refused statsfiles statsfiles=reports/old

@@ -215,7 +215,7 @@ static struct snapshot
 snapshot_of (struct recorder_totals *layers, size_t nr_layers)
 {
   return (struct snapshot) {
-    .nbdkit_version = "1.32.5",
+    .nbdkit_version = "1.32.5", .label = "a \"run\"",
     .start_time = { 1796040000, 5000 },
     .time = { 1796040002, 107999999 },
     .pid = 1234,
@@ -322,12 +322,14 @@ test_head (void **state)
 
   (void) state;
   expect_keys (report, "",
-               " schema type filter_version nbdkit_version pid start_time"
-               " time elapsed_ns active_ns busy_ns layers diagnosis");
+               " schema type filter_version nbdkit_version plugin label"
+               " pid start_time time elapsed_ns active_ns busy_ns layers diagnosis");
   expect_count (report, "/schema", 2);
   expect_text (report, "/type", "final");
   expect_text (report, "/filter_version", PACKAGE_VERSION);
   expect_text (report, "/nbdkit_version", "1.32.5");
+  expect_json (report, "/plugin", "null");
+  expect_text (report, "/label", "a \"run\"");
   expect_count (report, "/pid", 1234);
   expect_text (report, "/start_time", "2026-11-30T12:00:00.000005Z");
   expect_text (report, "/time", "2026-11-30T12:00:02.107999Z");
@@ -786,8 +788,8 @@ test_interval (void **state)
   in_between[0].connections.other_exports = (struct opens) { .failed = 2 };
   report = report_of (&snapshot, &interval);
   expect_keys (report, "",
-               " schema type filter_version nbdkit_version pid start_time"
-               " time elapsed_ns active_ns busy_ns layers cumulative");
+               " schema type filter_version nbdkit_version plugin label"
+               " pid start_time time elapsed_ns active_ns busy_ns layers cumulative");
   expect_text (report, "/type", "interval");
   expect_count (report, "/elapsed_ns", 100 * MS);
   expect_count (report, "/busy_ns", 5 * MS);

@@ -24,6 +24,16 @@
 /* A final report has everything, an interval only what has news in it. */
 enum extent { EVERYTHING, NEWS };
 
+/* It may be NULL. */
+static void
+add_name (struct json *json, const char *key, const char *name)
+{
+  if (name)
+    json_string (json, key, name);
+  else
+    json_null (json, key);
+}
+
 /* Connections. */
 
 static void
@@ -190,10 +200,7 @@ add_finding (struct json *json, const struct finding *finding)
   json_string (json, "code", finding->code);
   json_string (json, "text", finding->text);
   json_count (json, "layer", finding->layer + 1);
-  if (finding->op)
-    json_string (json, "op", finding->op);
-  else
-    json_null (json, "op");
+  add_name (json, "op", finding->op);
   JSON_OBJECT (json, "numbers") {
     for (unsigned i = 0; i < FINDING_NUMBERS; i++) {
       const struct finding_number *number = &finding->numbers[i];
@@ -241,6 +248,8 @@ add_head (struct json *json, const struct snapshot *snapshot,
   json_string (json, "type", type);
   json_string (json, "filter_version", PACKAGE_VERSION);
   json_string (json, "nbdkit_version", snapshot->nbdkit_version);
+  add_name (json, "plugin", snapshot->plugin);
+  add_name (json, "label", snapshot->label);
   json_count (json, "pid", (uint64_t) snapshot->pid);
   add_time (json, "start_time", &snapshot->start_time);
   add_time (json, "time", &snapshot->time);

@@ -25,7 +25,8 @@ struct report {
                                       in an interval report */
   unsigned intervals;           /* interval reports that came before it */
   bool headed;                  /* say when and which process: the file may
-                                   have reports of others */
+                                   have reports of others, or the run has a
+                                   label */
 };
 
 typedef void (*report_write_fn) (FILE *fp, const struct report *report);

@@ -30,6 +30,7 @@
 #include "clock.h"
 #include "ops.h"
 #include "parse.h"
+#include "plugin.h"
 #include "recorder.h"
 #include "reporting.h"
 #include "zero.h"
@@ -54,7 +55,10 @@ struct handle {
   struct ring *opening;         /* while the layers below are not prepared */
 };
 
-static char *statsfile;
+/* How long a name for the run may be, in bytes. */
+#define MAX_LABEL 255
+
+static char *statsfile, *statslabel, *plugin;
 static struct report_options options = {
   .format = report_formats, .threshold = 95000,
   .nbdkit_version = NBDKIT_VERSION_STRING,
@@ -113,6 +117,8 @@ stats_unload (void)
   }
   reporting_free (reporting);
   free (statsfile);
+  free (statslabel);
+  free (plugin);
 }
 
 /* Parameters. */
@@ -205,6 +211,20 @@ config_block (const char *key, const char *value)
   return -1;
 }
 
+static int
+config_label (const char *key, const char *value)
+{
+  if (strlen (value) > MAX_LABEL) {
+    nbdkit_error ("%s: must be at most %d bytes long", key, MAX_LABEL);
+    return -1;
+  }
+  options.label = statslabel = strdup (value);
+  if (statslabel)
+    return 0;
+  nbdkit_error ("%s: %m", key);
+  return -1;
+}
+
 static struct parameter {
   const char *key;
   int (*config) (const char *key, const char *value);
@@ -217,6 +237,7 @@ static struct parameter {
   { .key = "statsthreshold", .config = config_threshold },
   { .key = "statsblock",     .config = config_block },
   { .key = "statszero",      .config = config_zero },
+  { .key = "statslabel",     .config = config_label },
 };
 
 static int
@@ -267,7 +288,8 @@ stats_config_complete (nbdkit_next_config_complete *next,
   "                            show one by one, 0: none (default: 95).\n" \
   "statsblock=SIZE             Tell how requests fit blocks of this size.\n" \
   "statszero=BOOL              Look whether written data is all zero\n"   \
-  "                            (default: false)."
+  "                            (default: false).\n"                       \
+  "statslabel=NAME             A name for this run, told in its reports."
 
 #ifdef HAVE_STRUCT_NBDKIT_FILTER_DUMP_PLUGIN
 static void
@@ -333,6 +355,7 @@ stats_get_ready (int thread_model)
     options.debug = nbdkit_debug;
   options.stdio_is_client = !nbdkit_stdio_safe ();
   if (reporting == NULL) {
+    options.plugin = plugin = plugin_name ();
     reporting = reporting_new (&options, nbdkit_error);
     settler = new_settler ();
     facing_client = count_facing_client ();
