@@ -68,8 +68,8 @@ END
 # same build.
 command_is ()
 {
-  grep -v '^make' installed | tail -n 2 | head -n 1 >command
-  grep -x "  nbdkit --filter=$1/nbdkit-stats-filter.so PLUGIN" command
+  grep -v '^make' installed | tail -n 2 | head -n 1 >last
+  grep -x "  nbdkit --filter=$1/nbdkit-stats-filter.so PLUGIN" last
   # Without what troff needs.
   sed -e 's/\\-/-/g' -e 's/\\s-*[0-9]//g' man/*.[157] >manual
   grep "FILTERDIR is .*$1" manual

@@ -57,4 +57,7 @@ before=$(errors)
 reads | sort >"$tmp/reads"
 printf '%s\n' 3 5 | diff -u - "$tmp/reads" ||
   fail "the two nbdkits (-) are not what is served (+)"
+# The alert for a file that nobody writes goes by this.
+get "http://$exporter_address/metrics" |
+  grep '^node_textfile_mtime_seconds{file="\(.*/\)\?one.prom"} '
 [ "$(errors)" -eq "$before" ] || fail "the exporter counts one more error"
