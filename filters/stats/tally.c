@@ -79,15 +79,6 @@ tally_record (struct tally *tally, const struct record *record,
 }
 
 void
-tally_alignment (struct tally *tally, const struct record *record,
-                 uint32_t preferred)
-{
-  const uint32_t block = preferred ? preferred : ALIGNED_TO;
-
-  tally->misaligned += ((record->offset | record->count) & (block - 1)) != 0;
-}
-
-void
 tally_add (struct tally *sum, const struct tally *part)
 {
   uint64_t *to = (uint64_t *) sum;

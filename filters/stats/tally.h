@@ -114,8 +114,14 @@ extern void tally_record (struct tally *tally, const struct record *record,
 /* Count whether it is a multiple of the block size that the storage prefers,
  * a power of two, or of ALIGNED_TO where that is 0, in offset and length.
  */
-extern void tally_alignment (struct tally *tally, const struct record *record,
-                             uint32_t preferred);
+static inline void
+tally_alignment (struct tally *tally, const struct record *record,
+                 uint32_t preferred)
+{
+  const uint32_t block = preferred ? preferred : ALIGNED_TO;
+
+  tally->misaligned += ((record->offset | record->count) & (block - 1)) != 0;
+}
 
 /* Count a failed request; error is below NR_ERRNOS, 0 for what is none. */
 extern void failures_count (struct failures *failures, unsigned error,
