@@ -70,6 +70,12 @@ EOF
 run statsformat=json statsblock=100000
 json_check 'fit(write) == [0, 0, 11, 0, 4, 1, 0]'
 
+# Hexadecimal, and as nbdkit takes it.
+run statsformat=json statsblock=0x20000
+json_check 'read.block_fit.block == 131072' 'fit(write) == [5, 0, 5, 5, 0, 0, 0]'
+run statsformat=json statsblock=512B
+json_check 'read.block_fit.block == 512'
+
 # Unasked nothing is told.
 run statsdetail=full
 if grep 'block fit' report; then fail "nobody asked for it"; fi

@@ -32,7 +32,7 @@ while rows() < enough:
         h.trim((1 << 32) - 512, i << 32)
         h.pread(512, i << 32)
 EOF
-nbdkit -U - --filter=stats null 1P statsfile=report statsinterval=0.02 \
+nbdkit -U - --filter=stats null 1P statsfile=report statsinterval=20ms \
        --run 'nbdsh -u "$uri" -c - <client.py'
 cat report
 sed '/^$/,$d' report >rows

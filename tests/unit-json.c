@@ -215,7 +215,7 @@ static struct snapshot
 snapshot_of (struct recorder_totals *layers, size_t nr_layers)
 {
   return (struct snapshot) {
-    .nbdkit_version = "1.32.5",
+    .nbdkit_version = "1.32.5", .label = "a \"run\"",
     .start_time = { 1796040000, 5000 },
     .time = { 1796040002, 107999999 },
     .pid = 1234,
@@ -273,6 +273,7 @@ conversion (void)
         .name = (char *) "disk",
         .opens = { .opened = 3, .ns = 6 * MS, .longest_ns = 5 * MS },
       },
+      .block_sizes = { 512, 65536, UINT32_MAX }, .block_sizes_differ = true,
     },
     .unrecorded = 7,
   };
@@ -321,12 +322,14 @@ test_head (void **state)
 
   (void) state;
   expect_keys (report, "",
-               " schema type filter_version nbdkit_version pid start_time"
-               " time elapsed_ns active_ns busy_ns layers diagnosis");
+               " schema type filter_version nbdkit_version plugin label"
+               " pid start_time time elapsed_ns active_ns busy_ns layers diagnosis");
   expect_count (report, "/schema", 2);
   expect_text (report, "/type", "final");
   expect_text (report, "/filter_version", PACKAGE_VERSION);
   expect_text (report, "/nbdkit_version", "1.32.5");
+  expect_json (report, "/plugin", "null");
+  expect_text (report, "/label", "a \"run\"");
   expect_count (report, "/pid", 1234);
   expect_text (report, "/start_time", "2026-11-30T12:00:00.000005Z");
   expect_text (report, "/time", "2026-11-30T12:00:02.107999Z");
@@ -346,8 +349,11 @@ test_layer (void **state)
   (void) state;
   expect_keys (report, "/layers/0",
                " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
-               " active_ns in_flight connections exports other_exports ops"
-               " unrecorded");
+               " active_ns in_flight connections exports other_exports"
+               " block_size ops unrecorded");
+  expect_json (report, "/layers/0/block_size",
+               "{\"minimum\":512,\"preferred\":65536,"
+               "\"maximum\":4294967295,\"differ\":true}");
   expect_count (report, "/layers/0/layer", 1);
   expect_count (report, "/layers/0/busy_ns", 1390 * MS);
   expect_count (report, "/layers/0/active_ns", 1990 * MS);
@@ -779,10 +785,11 @@ test_interval (void **state)
   in_between[0].connections = now[0].connections;
   in_between[0].connections.exports[0].opens = (struct opens) { 0 };
   in_between[0].connections.exports[1].opens = (struct opens) { .failed = 1 };
+  in_between[0].connections.other_exports = (struct opens) { .failed = 2 };
   report = report_of (&snapshot, &interval);
   expect_keys (report, "",
-               " schema type filter_version nbdkit_version pid start_time"
-               " time elapsed_ns active_ns busy_ns layers cumulative");
+               " schema type filter_version nbdkit_version plugin label"
+               " pid start_time time elapsed_ns active_ns busy_ns layers cumulative");
   expect_text (report, "/type", "interval");
   expect_count (report, "/elapsed_ns", 100 * MS);
   expect_count (report, "/busy_ns", 5 * MS);
@@ -793,6 +800,8 @@ test_interval (void **state)
   assert_false (has (report, "/layers/0/exports/1"));
   expect_json (report, "/layers/1/ops", "{}");
   expect_json (report, "/layers/1/exports", "[]");
+  expect_count (report, "/layers/0/other_exports/failed", 2);
+  assert_false (has (report, "/layers/1/other_exports"));
 
   expect_keys (report, "/cumulative",
                " elapsed_ns active_ns busy_ns layers");

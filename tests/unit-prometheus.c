@@ -87,7 +87,7 @@ skip_label (const char *p)
   p = skip_name (p);
   p = skip_text (p, "=\"");
   while (*p != '"') {
-    assert_true (isprint ((unsigned char) *p));
+    assert_true (isprint ((unsigned char) *p) || *p & 0x80);
     if (*p == '\\') {
       p++;
       assert_true (*p == '\\' || *p == '"' || *p == 'n');
@@ -623,6 +623,29 @@ test_escapes (void **state)
           "nbdkit_version=\"\"}", "1");
 }
 
+/* A label of the user's is in each series, whatever it is. */
+static void
+test_run (void **state)
+{
+  static const char run[] = "{run=\"a\\\"\\\\\\n\xef\xbf\xbd\xc3\xa4\"";
+  unsigned nr_series = 0;
+
+  (void) state;
+  conversion ();
+  snapshot.label = "a\"\\\n\xff\xc3\xa4";
+  report_now ();
+  expect ("elapsed_seconds_total{run=\"a\\\"\\\\\\n\xef\xbf\xbd\xc3\xa4\"}",
+          "2.107000001");
+  for (const char *line = text; *line; line = strchr (line, '\n') + 1) {
+    if (*line == '#')
+      continue;
+    nr_series++;
+    if (strncmp (line + strcspn (line, "{ "), run, sizeof run - 1) != 0)
+      fail_msg ("no label: %.80s", line);
+  }
+  assert_true (nr_series > 100);
+}
+
 /* It needs no memory of its own, so it says all without. */
 static void
 test_no_memory (void **state)
@@ -674,6 +697,7 @@ main (void)
     TEST (test_huge),
     TEST (test_no_layers),
     TEST (test_escapes),
+    TEST (test_run),
     TEST (test_no_memory),
     TEST (test_full_disk),
   };

@@ -145,6 +145,13 @@ count_sequential (struct own *own, const struct request *request, int error)
 }
 
 static void
+count_success (struct own *own, const struct record *record)
+{
+  tally_record (&own->tally, record, 0, BLOCK);
+  tally_alignment (&own->tally, record, 0);
+}
+
+static void
 count (struct own *own, const struct request *request, int error, uint64_t i)
 {
   const struct record record = {
@@ -157,7 +164,7 @@ count (struct own *own, const struct request *request, int error, uint64_t i)
   if (request->kind != OP_FLUSH)
     count_sequential (own, request, error);
   if (error == 0)
-    tally_record (&own->tally, &record, 0, BLOCK);
+    count_success (own, &record);
   else if (is_refused (request, error))
     own->tally.fast_zero_refused.requests++;
   else

@@ -343,7 +343,7 @@ static void
 test_headed (void **state)
 {
   struct recorder_totals layer = { 0 };
-  const struct snapshot snapshot = {
+  struct snapshot snapshot = {
     .start_time = { .tv_sec = 951782399, .tv_nsec = 999999999 },
     .time = { .tv_sec = 951782400, .tv_nsec = 999999999 },
     .pid = 4194304,
@@ -354,6 +354,15 @@ test_headed (void **state)
   (void) state;
   expect_lines (text,
     "report: 2000-02-29T00:00:00Z, pid 4194304\n"
+    "elapsed time: 1.000 s\n"
+    "busy time: 0.000 s, 0.0% of elapsed\n"
+    "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
+    "total: 0 ops, 0.000 s, 0 B, 0 B/s op, 0 B/s total\n");
+  free (text);
+
+  snapshot.label = "copy 1\n";
+  text = text_of (&snapshot, true);
+  expect_lines (strchr (text, ','), ", pid 4194304, run copy 1?\n"
     "elapsed time: 1.000 s\n"
     "busy time: 0.000 s, 0.0% of elapsed\n"
     "bytes: read 0, written 0, zeroed 0, trimmed 0\n"

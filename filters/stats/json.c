@@ -24,6 +24,16 @@
 /* A final report has everything, an interval only what has news in it. */
 enum extent { EVERYTHING, NEWS };
 
+/* It may be NULL. */
+static void
+add_name (struct json *json, const char *key, const char *name)
+{
+  if (name)
+    json_string (json, key, name);
+  else
+    json_null (json, key);
+}
+
 /* Connections. */
 
 static void
@@ -71,8 +81,26 @@ add_exports (struct json *json, const struct connections_totals *totals,
       }
     }
   }
-  JSON_OBJECT (json, "other_exports")
-    add_opens (json, &totals->other_exports);
+  if (extent == EVERYTHING || opens_have_news (&totals->other_exports))
+    JSON_OBJECT (json, "other_exports")
+      add_opens (json, &totals->other_exports);
+}
+
+static void
+add_block_size (struct json *json, const struct connections_totals *totals)
+{
+  const struct block_sizes *sizes = &totals->block_sizes;
+
+  if (sizes->preferred == 0) {
+    json_null (json, "block_size");
+    return;
+  }
+  JSON_OBJECT (json, "block_size") {
+    json_count (json, "minimum", sizes->minimum);
+    json_count (json, "preferred", sizes->preferred);
+    json_count (json, "maximum", sizes->maximum);
+    json_bool (json, "differ", totals->block_sizes_differ);
+  }
 }
 
 /* Layers. */
@@ -101,6 +129,8 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
                   totals->time.most_in_flight, layer_in_flight (totals));
   add_connections (json, &totals->connections);
   add_exports (json, &totals->connections, extent);
+  if (extent == EVERYTHING)
+    add_block_size (json, &totals->connections);
   JSON_OBJECT (json, "ops") {
     for (unsigned op = 0; op < NR_OPS; op++) {
       if (extent == EVERYTHING || op_has_news (totals, op))
@@ -170,10 +200,7 @@ add_finding (struct json *json, const struct finding *finding)
   json_string (json, "code", finding->code);
   json_string (json, "text", finding->text);
   json_count (json, "layer", finding->layer + 1);
-  if (finding->op)
-    json_string (json, "op", finding->op);
-  else
-    json_null (json, "op");
+  add_name (json, "op", finding->op);
   JSON_OBJECT (json, "numbers") {
     for (unsigned i = 0; i < FINDING_NUMBERS; i++) {
       const struct finding_number *number = &finding->numbers[i];
@@ -221,6 +248,8 @@ add_head (struct json *json, const struct snapshot *snapshot,
   json_string (json, "type", type);
   json_string (json, "filter_version", PACKAGE_VERSION);
   json_string (json, "nbdkit_version", snapshot->nbdkit_version);
+  add_name (json, "plugin", snapshot->plugin);
+  add_name (json, "label", snapshot->label);
   json_count (json, "pid", (uint64_t) snapshot->pid);
   add_time (json, "start_time", &snapshot->start_time);
   add_time (json, "time", &snapshot->time);

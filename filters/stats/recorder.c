@@ -182,11 +182,15 @@ is_fast_zero_refused (const struct record *record)
 }
 
 static void
-count_success (struct op_totals *op, const struct record *record,
-               uint64_t ns, uint64_t block)
+count_success (struct ring *ring, const struct record *record, uint64_t ns)
 {
+  struct op_totals *op = &ring->recorder->ops[record->kind];
+
   extremes_record (&op->extremes, record, ns, op->tally.requests);
-  tally_record (&op->tally, record, ns, block);
+  tally_record (&op->tally, record, ns, ring->recorder->block);
+  tally_alignment (&op->tally, record,
+                   atomic_load_explicit (&ring->connection->preferred,
+                                         memory_order_relaxed));
 }
 
 static void
@@ -238,7 +242,7 @@ tell_end (struct ring *ring, const struct record *record)
   if (record->failed)
     count_failure (&recorder->ops[record->kind], record, ns);
   else
-    count_success (&recorder->ops[record->kind], record, ns, recorder->block);
+    count_success (ring, record, ns);
 }
 
 /* It begins, and may have ended.  What is asked stands in its record. */

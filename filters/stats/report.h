@@ -27,7 +27,8 @@ struct report {
   bool full;                    /* text: all tables */
   bool at_top;                  /* nothing of this run is in the file yet */
   bool headed;                  /* say when and which process: the file may
-                                   have reports of others */
+                                   have reports of others, or the run has a
+                                   label */
 };
 
 typedef void (*report_write_fn) (FILE *fp, const struct report *report);

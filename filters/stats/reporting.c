@@ -132,6 +132,8 @@ reporting_start (struct reporting *reporting, struct settler *settler)
   clock_gettime (CLOCK_REALTIME, &now->start_time);
   now->start = clock_now ();
   now->nbdkit_version = options->nbdkit_version;
+  now->plugin = options->plugin;
+  now->label = options->label;
   now->pid = getpid ();
   now->threshold = options->threshold;
   now->block = options->block;
@@ -177,7 +179,7 @@ write_report (struct reporting *reporting, report_write_fn write, bool last)
     .intervals = reporting->intervals,
     .full = reporting->options->full,
     .at_top = output_at_top (reporting->output),
-    .headed = reporting->options->append,
+    .headed = reporting->options->append || reporting->options->label,
   };
   struct buffer buffer = { 0 };
   locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0);

@@ -35,6 +35,8 @@ struct report_options {
   bool zero;
   int thread_model;             /* see snapshot.h */
   const char *nbdkit_version;
+  const char *plugin;           /* its name, or NULL */
+  const char *label;            /* the user's name for the run, or NULL */
   void (*debug) (const char *fmt, ...)  /* NULL: be silent */
     __attribute__ ((format (printf, 1, 2)));
 };

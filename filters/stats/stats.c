@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <nbdkit-filter.h>
@@ -29,6 +30,7 @@
 #include "clock.h"
 #include "ops.h"
 #include "parse.h"
+#include "plugin.h"
 #include "recorder.h"
 #include "reporting.h"
 #include "zero.h"
@@ -54,7 +56,10 @@ struct handle {
   bool connected;               /* as the recorder knows */
 };
 
-static char *statsfile;
+/* How long a name for the run may be, in bytes. */
+#define MAX_LABEL 255
+
+static char *statsfile, *statslabel, *plugin;
 static struct report_options options = {
   .format = report_formats, .threshold = 95000,
   .nbdkit_version = NBDKIT_VERSION_STRING,
@@ -113,6 +118,8 @@ stats_unload (void)
   }
   reporting_free (reporting);
   free (statsfile);
+  free (statslabel);
+  free (plugin);
 }
 
 /* Parameters. */
@@ -174,11 +181,13 @@ config_zero (const char *key, const char *value)
 static int
 config_interval (const char *key, const char *value)
 {
-  if (parse_decimal (value, NS_PER_S, &options.interval_ns) == 0
+  if (parse_duration (value, &options.interval_ns) == 0
       && options.interval_ns >= MIN_INTERVAL_NS
       && options.interval_ns <= MAX_INTERVAL_NS)
     return 0;
-  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year", key, value);
+  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year: a number of "
+                "seconds, or with one of the units ns, us, ms, s, and m for "
+                "minutes", key, value);
   return -1;
 }
 
@@ -192,13 +201,38 @@ config_threshold (const char *key, const char *value)
   return -1;
 }
 
+/* What nbdkit takes for a size; before 1.48 it takes 0x1000 for a number
+ * only.  It tells what is wrong, but not always of which parameter.
+ */
 static int
 config_block (const char *key, const char *value)
 {
-  if (parse_size (value, &options.block) == 0 && options.block > 0)
+  int64_t size;
+
+  if (strncasecmp (value, "0x", 2) != 0)
+    size = nbdkit_parse_size (value);
+  else if (nbdkit_parse_int64_t (key, value, &size) == -1)
+    size = -1;
+  options.block = size > 0 ? (uint64_t) size : 0;
+  if (size > 0)
     return 0;
-  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K",
+  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K "
+                "or 0x1000",
                 key, value);
+  return -1;
+}
+
+static int
+config_label (const char *key, const char *value)
+{
+  if (strlen (value) > MAX_LABEL) {
+    nbdkit_error ("%s: must be at most %d bytes long", key, MAX_LABEL);
+    return -1;
+  }
+  options.label = statslabel = strdup (value);
+  if (statslabel)
+    return 0;
+  nbdkit_error ("%s: %m", key);
   return -1;
 }
 
@@ -215,6 +249,7 @@ static struct parameter {
   { .key = "statsthreshold", .config = config_threshold },
   { .key = "statsblock",     .config = config_block },
   { .key = "statszero",      .config = config_zero },
+  { .key = "statslabel",     .config = config_label },
 };
 
 static int
@@ -261,12 +296,14 @@ stats_config_complete (nbdkit_next_config_complete *next,
   "                            The format of reports (default: text).\n"  \
   "statsdetail=brief|full      Few tables in a text report, or all\n"    \
   "                            (default: brief).\n"                      \
-  "statsinterval=SECONDS       Also report while running, each SECONDS.\n" \
+  "statsinterval=TIME          Also report while running, each TIME: in\n"   \
+  "                            seconds, or with ns, us, ms, s or m.\n"    \
   "statsthreshold=PERCENT      How much of the sizes and alignments to\n" \
   "                            show one by one, 0: none (default: 95).\n" \
   "statsblock=SIZE             Tell how requests fit blocks of this size.\n" \
   "statszero=BOOL              Look whether written data is all zero\n"   \
-  "                            (default: false)."
+  "                            (default: false).\n"                       \
+  "statslabel=NAME             A name for this run, told in its reports."
 
 #ifdef HAVE_STRUCT_NBDKIT_FILTER_DUMP_PLUGIN
 static void
@@ -332,6 +369,7 @@ stats_get_ready (int thread_model)
     options.debug = nbdkit_debug;
   options.stdio_is_client = !nbdkit_stdio_safe ();
   if (reporting == NULL) {
+    options.plugin = plugin = plugin_name ();
     reporting = reporting_new (&options, nbdkit_error);
     settler = new_settler ();
     facing_client = count_facing_client ();
@@ -582,8 +620,14 @@ static int
 stats_block_size (nbdkit_next *next, void *handle, uint32_t *minimum,
                   uint32_t *preferred, uint32_t *maximum)
 {
-  return ASKED (next->block_size (next, minimum, preferred, maximum),
-                r_ == -1);
+  const int r = ASKED (next->block_size (next, minimum, preferred, maximum),
+                       r_ == -1);
+
+  if (r == 0)
+    connection_block_sizes (((struct handle *) handle)->connection,
+                            &(struct block_sizes) {
+                              *minimum, *preferred, *maximum });
+  return r;
 }
 #endif
 

@@ -368,6 +368,22 @@ write_alignment (FILE *fp, const struct class *class, uint64_t requests)
   fprintf (fp, "%6.1f%%\n", percent (class->lengths, requests));
 }
 
+static void
+write_block_sizes (FILE *fp, const struct connections_totals *totals)
+{
+  const struct block_sizes *sizes = &totals->block_sizes;
+  char minimum[NUM2STR_LEN], preferred[NUM2STR_LEN], maximum[NUM2STR_LEN];
+
+  if (sizes->preferred == 0)
+    return;
+  fprintf (fp, "block sizes advertised: at least %s, preferred %s, at most %s\n",
+           num2str (minimum, sizes->minimum, NUM_BYTES),
+           num2str (preferred, sizes->preferred, NUM_BYTES),
+           num2str (maximum, sizes->maximum, NUM_BYTES));
+  if (totals->block_sizes_differ)
+    fprintf (fp, "  and others, or none, for other connections\n");
+}
+
 void
 table_alignment (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
@@ -392,6 +408,7 @@ table_alignment (FILE *fp, const struct snapshot *snapshot, size_t place)
     if (weight (&breakdown.rest))
       write_alignment (fp, &breakdown.rest, tally->requests);
   }
+  write_block_sizes (fp, &layer->connections);
 }
 
 /* Block fit. */

@@ -67,7 +67,6 @@ tally_record (struct tally *tally, const struct record *record,
   size->latency_ns += latency_ns;
   tally->offset_alignment[alignment (record->offset, OFFSET_ALIGNMENTS)]++;
   tally->length_alignment[alignment (record->count, LENGTH_ALIGNMENTS)]++;
-  tally->misaligned += (record->offset | record->count) % ALIGNED_TO != 0;
   if (block)
     count_blocks (tally, record->offset, record->count, block);
   if (record->flags)

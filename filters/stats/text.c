@@ -16,6 +16,7 @@
 #include "num2str.h"
 #include "report.h"
 #include "tables.h"
+#include "utf8.h"
 
 void
 text_write_head (FILE *fp, const struct snapshot *snapshot)
@@ -25,7 +26,12 @@ text_write_head (FILE *fp, const struct snapshot *snapshot)
 
   gmtime_r (&snapshot->time.tv_sec, &tm);
   strftime (when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
-  fprintf (fp, "report: %s, pid %ld\n", when, (long) snapshot->pid);
+  fprintf (fp, "report: %s, pid %ld", when, (long) snapshot->pid);
+  if (snapshot->label) {
+    fputs (", run ", fp);
+    utf8_write_plain (fp, snapshot->label);
+  }
+  fputc ('\n', fp);
 }
 
 /* What stands at the end of an operation's line and of the total. */
