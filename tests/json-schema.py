@@ -33,7 +33,9 @@ def read_line(line):
 FREE = ("bins", "percentile", "by_errno", "numbers")
 LIKE_WRITE = ("read", "trim", "zero", "cache", "flush")
 # An interval has those with news.
-NEWS = LIKE_WRITE + ("write", "extents", "other_exports")
+OPS = LIKE_WRITE + ("write", "extents")
+NEWS = OPS + ("opening", "several", "waiting", "no_client", "gaps",
+              "other_exports")
 
 
 def objects(value, name=None):

@@ -349,8 +349,8 @@ test_layer (void **state)
   (void) state;
   expect_keys (report, "/layers/0",
                " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
-               " active_ns in_flight connections exports other_exports"
-               " block_size ops unrecorded");
+               " active_ns account gaps in_flight connections exports"
+               " other_exports block_size ops unrecorded");
   expect_json (report, "/layers/0/block_size",
                "{\"minimum\":512,\"preferred\":65536,"
                "\"maximum\":4294967295,\"differ\":true}");
@@ -383,9 +383,10 @@ test_worked_example (void **state)
 
   (void) state;
   expect_keys (report, "/layers/0/ops/write",
-               " total_ios io_bytes busy_ns bw_bytes busy_bw_bytes iops"
-               " failed lat_ns in_flight depths sizes alignment block_fit"
-               " sequential_ios flags fast_zero_refused zero_bytes slowest");
+               " total_ios io_bytes busy_ns bw_bytes active_bw_bytes"
+               " busy_bw_bytes iops active_iops failed lat_ns in_flight depths"
+               " sizes alignment block_fit sequential_ios flags"
+               " fast_zero_refused zero_bytes slowest");
   expect_count (report, "/layers/0/ops/write/total_ios", 1271);
   expect_count (report, "/layers/0/ops/write/io_bytes", 1224065024);
   expect_count (report, "/layers/0/ops/write/busy_ns", 356 * MS);
@@ -393,6 +394,9 @@ test_worked_example (void **state)
   expect_real (report, "/layers/0/ops/write/busy_bw_bytes",
                1224065024 / 0.356);
   expect_real (report, "/layers/0/ops/write/iops", 1271 / 2.107);
+  expect_real (report, "/layers/0/ops/write/active_bw_bytes",
+               1224065024 / 1.99);
+  expect_real (report, "/layers/0/ops/write/active_iops", 1271 / 1.99);
   expect_json (report, "/layers/0/ops/write/in_flight",
                "{\"mean\":2,\"max\":15,\"now\":1}");
   expect_json (report, "/layers/0/ops/write/depths",
@@ -431,13 +435,18 @@ test_nothing_measured (void **state)
                "{\"sum\":0,\"mean\":null,\"max\":null}");
   expect_json (report, "/layers/0/exports", "[]");
   expect_json (report, "/diagnosis", "[]");
+  expect_json (report, "/layers/0/gaps",
+               "{\"sum\":0,\"min\":null,\"max\":null,\"mean\":null,"
+               "\"stddev\":null,\"count\":0,\"percentile\":{},"
+               "\"bins\":{},\"overflow\":0,\"longest\":[]}");
   for (unsigned op = 0; op < NR_OPS; op++) {
     snprintf (path, sizeof path, "/layers/0/ops/%s", op_name (op));
     if (op == OP_EXTENTS)
       json_object_object_del (at (report, path), "returned");
     expect_json (report, path,
       "{\"total_ios\":0,\"io_bytes\":0,\"busy_ns\":0,\"bw_bytes\":null,"
-      "\"busy_bw_bytes\":null,\"iops\":null,"
+      "\"active_bw_bytes\":null,\"busy_bw_bytes\":null,\"iops\":null,"
+      "\"active_iops\":null,"
       "\"failed\":{\"total\":0,\"ns\":0,\"longest_ns\":null,"
       "\"by_errno\":{}},"
       "\"lat_ns\":{\"min\":null,\"max\":null,\"mean\":null,\"stddev\":null,"
@@ -636,6 +645,61 @@ test_slowest (void **state)
 }
 
 static void
+test_account (void **state)
+{
+  struct recorder_totals layer = { .time.account = {
+    [OP_READ] = 1, [OP_FLUSH] = 1021 * MS, [ACCOUNT_OPENING] = 3,
+    [ACCOUNT_SEVERAL] = 4, [ACCOUNT_WAITING] = UINT64_MAX,
+    [ACCOUNT_NO_CLIENT] = 6,
+  } };
+  struct snapshot snapshot = snapshot_of (&layer, 1);
+  struct json_object *report = report_of (&snapshot, NULL);
+
+  (void) state;
+  expect_json (report, "/layers/0/account",
+               "{\"read\":1,\"write\":0,\"trim\":0,\"zero\":0,"
+               "\"extents\":0,\"cache\":0,\"flush\":1021000000,"
+               "\"opening\":3,\"several\":4,"
+               "\"waiting\":18446744073709551615,\"no_client\":6}");
+  json_object_put (report);
+}
+
+/* Three stalls and many short pauses. */
+static void
+test_gaps (void **state)
+{
+  struct recorder_totals layer = { .unrecorded = 0 };
+  struct snapshot snapshot = snapshot_of (&layer, 1);
+  struct op_totals *gaps = &layer.time.gaps;
+  struct json_object *report;
+
+  (void) state;
+  for (unsigned i = 0; i < 97; i++)
+    record (gaps, &(struct record) { .begin = 100 * S }, 100, 0);
+  for (unsigned i = 1; i <= 3; i++)
+    record (gaps, &(struct record) { .begin = 100 * S + i * MS }, i * S, 0);
+  report = report_of (&snapshot, NULL);
+  expect_keys (report, "/layers/0/gaps",
+               " sum min max mean stddev count percentile bins overflow"
+               " longest");
+  expect_count (report, "/layers/0/gaps/count", 100);
+  expect_count (report, "/layers/0/gaps/sum", 6 * S + 9700);
+  expect_count (report, "/layers/0/gaps/min", 100);
+  expect_count (report, "/layers/0/gaps/max", 3 * S);
+  expect_real (report, "/layers/0/gaps/mean", (6e9 + 9700) / 100);
+  expect_count (report, "/layers/0/gaps/percentile/50.000000", 100);
+  expect_count (report, "/layers/0/gaps/bins/100", 97);
+  assert_int_equal (json_object_array_length (at (report,
+                                                  "/layers/0/gaps/longest")),
+                    NR_SLOWEST);
+  expect_json (report, "/layers/0/gaps/longest/0",
+               "{\"begin_ns\":3000000,\"ns\":3000000000}");
+  expect_json (report, "/layers/0/gaps/longest/2",
+               "{\"begin_ns\":1000000,\"ns\":1000000000}");
+  json_object_put (report);
+}
+
+static void
 test_breakdowns (void **state)
 {
   struct recorder_totals layer = { .unrecorded = 0 };
@@ -759,7 +823,8 @@ expect_part_of (struct json_object *part, struct json_object *whole)
         expect_part_of (json_object_array_get_idx (value, i),
                         json_object_array_get_idx (in_whole, i));
     }
-    else if (strcmp (key, "ops") == 0 || strcmp (key, "write") == 0)
+    else if (json_object_is_type (value, json_type_object)
+             && strcmp (key, "failed") != 0)
       expect_part_of (value, in_whole);
     else
       assert_true (json_object_equal (value, in_whole));
@@ -782,6 +847,12 @@ test_interval (void **state)
   in_between[0].time.busy_ns = in_between[0].time.request_busy_ns = 5 * MS;
   in_between[0].ops[OP_WRITE].tally = (struct tally) { .requests = 4,
                                                        .bytes = 4000 };
+  now[0].time.account[OP_WRITE] = 9 * MS;
+  now[0].time.account[OP_READ] = 9 * MS;
+  now[0].time.account[ACCOUNT_WAITING] = 90 * MS;
+  in_between[0].time.account[OP_WRITE] = 5 * MS;
+  in_between[0].time.account[ACCOUNT_WAITING] = 95 * MS;
+  in_between[0].time.gaps.tally.requests = 2;
   in_between[0].connections = now[0].connections;
   in_between[0].connections.exports[0].opens = (struct opens) { 0 };
   in_between[0].connections.exports[1].opens = (struct opens) { .failed = 1 };
@@ -802,13 +873,20 @@ test_interval (void **state)
   expect_json (report, "/layers/1/exports", "[]");
   expect_count (report, "/layers/0/other_exports/failed", 2);
   assert_false (has (report, "/layers/1/other_exports"));
+  expect_json (report, "/layers/0/account",
+               "{\"write\":5000000,\"waiting\":95000000}");
+  expect_count (report, "/layers/0/gaps/count", 2);
+  expect_json (report, "/layers/1/account", "{}");
+  assert_false (has (report, "/layers/1/gaps"));
 
   expect_keys (report, "/cumulative",
                " elapsed_ns active_ns busy_ns layers");
   expect_keys (report, "/cumulative/layers/0",
                " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
-               " active_ns ops");
+               " active_ns account ops");
   expect_keys (report, "/cumulative/layers/0/ops", " write");
+  expect_json (report, "/cumulative/layers/0/account",
+               "{\"write\":9000000,\"waiting\":90000000}");
   expect_keys (report, "/cumulative/layers/0/ops/write",
                " total_ios io_bytes busy_ns failed");
   expect_json (report, "/cumulative/layers/1/ops", "{}");
@@ -966,6 +1044,8 @@ main (void)
     cmocka_unit_test (test_many_errors),
     cmocka_unit_test (test_latency),
     cmocka_unit_test (test_slowest),
+    cmocka_unit_test (test_account),
+    cmocka_unit_test (test_gaps),
     cmocka_unit_test (test_breakdowns),
     cmocka_unit_test (test_flush_has_no_size),
     cmocka_unit_test (test_flags),

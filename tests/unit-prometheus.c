@@ -359,6 +359,55 @@ test_figures (void **state)
   expect_none ("connections_total{layer=\"3\"}");
 }
 
+/* All states, also those that never were. */
+static void
+test_account (void **state)
+{
+  uint64_t *account = layers[1].time.account;
+
+  (void) state;
+  account[OP_FLUSH] = 1021000001;
+  account[ACCOUNT_OPENING] = 5;
+  account[ACCOUNT_SEVERAL] = 6;
+  account[ACCOUNT_WAITING] = UINT64_MAX;
+  account[ACCOUNT_NO_CLIENT] = 8 * S;
+  report_now ();
+  expect ("state_seconds_total{layer=\"1\",state=\"waiting\"}",
+          "0.000000000");
+  expect ("state_seconds_total{layer=\"2\",state=\"read\"}",
+          "0.000000000");
+  expect ("state_seconds_total{layer=\"2\",state=\"flush\"}",
+          "1.021000001");
+  expect ("state_seconds_total{layer=\"2\",state=\"opening\"}",
+          "0.000000005");
+  expect ("state_seconds_total{layer=\"2\",state=\"several\"}",
+          "0.000000006");
+  expect ("state_seconds_total{layer=\"2\",state=\"waiting\"}",
+          "18446744073.709551615");
+  expect ("state_seconds_total{layer=\"2\",state=\"no_client\"}",
+          "8.000000000");
+}
+
+static void
+test_gaps (void **state)
+{
+  (void) state;
+  tally_latency (&layers[1].time.gaps.tally, 1023);
+  tally_latency (&layers[1].time.gaps.tally, 1024);
+  tally_latency (&layers[1].time.gaps.tally, UINT64_C (1) << 40);
+  report_now ();
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"0.000001023\"}",
+          "1");
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"0.000002047\"}",
+          "2");
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"68.719476735\"}",
+          "2");
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"+Inf\"}", "3");
+  expect ("gap_duration_seconds_count{layer=\"2\"}", "3");
+  expect ("gap_duration_seconds_sum{layer=\"2\"}", "1099.511629823");
+  expect ("gap_duration_seconds_count{layer=\"1\"}", "0");
+}
+
 /* A program's columns do not move: what was not used is there with 0. */
 static void
 test_all_operations (void **state)
@@ -688,6 +737,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     TEST (test_figures),
+    TEST (test_account),
+    TEST (test_gaps),
     TEST (test_all_operations),
     TEST (test_failures),
     TEST (test_bounds_are_edges),

@@ -69,6 +69,20 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
   layer.time.request_busy_ns += n * latency_ns;
 }
 
+/* So many gaps, one behind the other in time. */
+static void
+pauses (unsigned n, uint64_t ns)
+{
+  struct op_totals *gaps = &layer.time.gaps;
+  struct record gap = { .begin = snapshot.start + 500 * MS };
+
+  for (unsigned i = 0; i < n; i++) {
+    extremes_record (&gaps->extremes, &gap, ns, gaps->tally.requests);
+    tally_latency (&gaps->tally, ns);
+    gap.begin += ns;
+  }
+}
+
 /* What is written. */
 
 /* A report without its first lines and the diagnosis.  To be freed. */
@@ -219,6 +233,79 @@ test_latency (void **state)
 "extents   17.0 us  17.0 us  17.0 us  17.0 us  17.0 us  17.0 us  17.0 us     0 ns\n"
 "flush      300 ms   300 ms   300 ms   300 ms   300 ms   300 ms   300 ms     0 ns\n"
   );
+}
+
+/* What was waited stands beneath, even where no request succeeded. */
+static void
+test_latency_waiting (void **state)
+{
+  (void) state;
+  pauses (98, 1 * MS);
+  pauses (2, 1 * S);
+  expect_table (
+"latency      mean      min      p50      p90      p99    p99.9      max   stddev\n"
+"waiting   21.0 ms  1.00 ms  1.00 ms  1.00 ms   1.00 s   1.00 s   1.00 s   140 ms\n"
+  );
+  requests (OP_FLUSH, 1, 0, 0, 300 * MS, 0);
+  expect_table (
+"latency      mean      min      p50      p90      p99    p99.9      max   stddev\n"
+"flush      300 ms   300 ms   300 ms   300 ms   300 ms   300 ms   300 ms     0 ns\n"
+"waiting   21.0 ms  1.00 ms  1.00 ms  1.00 ms   1.00 s   1.00 s   1.00 s   140 ms\n"
+  );
+}
+
+/* The account: the longest first, bars of at most 36, what is rounded to 0
+ * left out, and where two are as long the operations first.
+ */
+static void
+test_account (void **state)
+{
+  uint64_t *account = layer.time.account;
+
+  (void) state;
+  expect_no_table ("where");
+  account[ACCOUNT_WAITING] = 6370 * MS;
+  account[ACCOUNT_NO_CLIENT] = 1500 * MS;
+  account[OP_FLUSH] = 1500 * MS;
+  account[OP_WRITE] = 240 * MS;
+  account[ACCOUNT_SEVERAL] = 387 * MS;
+  account[OP_READ] = 1 * MS;
+  account[ACCOUNT_OPENING] = 500 * US;
+  account[OP_CACHE] = 500 * US - 1;
+  expect_table (
+"where the time went         seconds      %\n"
+"  waiting for requests        6.370  63.7%  #######################\n"
+"  flush                       1.500  15.0%  #####\n"
+"  no client connected         1.500  15.0%  #####\n"
+"  several kinds at once       0.387   3.9%  #\n"
+"  write                       0.240   2.4%  #\n"
+"  read                        0.001   0.0%\n"
+"  opening exports             0.001   0.0%\n"
+  );
+}
+
+/* One state alone, in a run of any length. */
+static void
+test_account_alone (void **state)
+{
+  static const struct {
+    uint64_t ns;
+    const char *seconds;
+  } table[] = {
+    { 1, "     0.000" }, { 999999 * S, "999999.000" },
+    { 1000000 * S, "1000000.00" }, { UINT64_MAX, "     18.4G" },
+  };
+  char expected[300];
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (table); i++) {
+    snapshot.elapsed_ns = layer.time.account[OP_ZERO] = table[i].ns;
+    snprintf (expected, sizeof expected,
+"where the time went         seconds      %%\n"
+"  zero                   %s 100.0%%"
+"  ####################################\n", table[i].seconds);
+    expect_table (expected);
+  }
 }
 
 /* Requests in flight: the mean is the time of all / the time of any.  If
@@ -547,6 +634,7 @@ test_slowest (void **state)
   requests (OP_READ, 1, 0, 64 * MiB, 7 * MS, 0);
   requests (OP_READ, 1, 8192, 512, 6 * MS, 0);
   requests (OP_FLUSH, 2, 0, 0, 300 * MS, 0);
+  pauses (5, 2 * S);
   expect_table (
 "slowest      latency        size                offset     begun after\n"
 "read          15.0 s       512 B   9223372036854775296         0.250 s\n"
@@ -554,6 +642,9 @@ test_slowest (void **state)
 "read         6.00 ms       512 B                  8192         0.250 s\n"
 "flush         300 ms                                           0.250 s\n"
 "flush         300 ms                                           0.550 s\n"
+"waiting       2.00 s                                           0.500 s\n"
+"waiting       2.00 s                                           2.500 s\n"
+"waiting       2.00 s                                           4.500 s\n"
   );
 }
 
@@ -618,7 +709,7 @@ static void
 test_order (void **state)
 {
   static const char *const headings[] = {
-    "latency ", "in flight ", "mean latency by", "sizes ", "aligned to",
+    "latency ", "where the", "in flight ", "mean latency by", "sizes ", "aligned to",
     "block fit", "requests ", "failures ", "slowest ", "openings,",
   };
   char *text, *next;
@@ -627,6 +718,7 @@ test_order (void **state)
   layer.time.most_in_flight = 2;
   failures_count (&layer.ops[OP_READ].failures, EIO, 1);
   layer.connections.all.opened = 1;
+  layer.time.account[OP_READ] = 1 * S;
   text = next = tables ();
   check_lines (text);
   for (size_t i = 0; i < LENGTH (headings); i++) {
@@ -757,6 +849,10 @@ fill (uint64_t count, uint64_t ns)
     for (unsigned i = 0; i < DEPTH_CLASSES; i++)
       layer.time.depths[op][i] = (struct depth_class) { 1, ns };
   }
+  fill_op (&layer.time.gaps, count, ns);
+  snapshot.elapsed_ns = ns;
+  for (unsigned state = 0; state < NR_STATES; state++)
+    layer.time.account[state] = ns;
   layer.time.most_in_flight = most;
   layer.time.busy_ns = 1;
   layer.connections.all = (struct opens) {
@@ -851,6 +947,9 @@ main (void)
   const struct CMUnitTest tests[] = {
     TEST (test_nothing),
     RICH (test_latency),
+    TEST (test_latency_waiting),
+    TEST (test_account),
+    TEST (test_account_alone),
     TEST (test_in_flight),
     TEST (test_depths),
     RICH (test_sizes),

@@ -511,11 +511,13 @@ test_detail (void **state)
     .nr_layers = 2, .layers = layers,
   };
   static const char *const brief[] = {
-    "layer 1", "latency", "failures", "layer 2", "latency", "diagnosis",
+    "layer 1", "latency", "where the time went", "failures", "layer 2",
+    "latency", "diagnosis",
   };
   static const char *const full[] = {
-    "layer 1", "latency", "in flight", "mean latency by", "sizes",
-    "aligned to", "block fit", "requests", "failures", "slowest", "openings",
+    "layer 1", "latency", "where the time went", "in flight",
+    "mean latency by", "sizes", "aligned to", "block fit", "requests",
+    "failures", "slowest", "openings",
     "layer 2", "latency", "sizes", "aligned to", "block fit", "requests",
     "for each", "diagnosis",
   };
@@ -525,6 +527,7 @@ test_detail (void **state)
   layers[1].ops[OP_WRITE].tally.requests *= 2;
   layers[0].time.first_begin = 1;
   layers[0].time.last_end = 1 + 2 * S;
+  layers[0].time.account[ACCOUNT_WAITING] = snapshot.elapsed_ns;
   text = text_as (&snapshot, false, false);
   check_lines (text);
   expect_headings (text, brief, LENGTH (brief));

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "account.h"
 #include "diagnosis.h"
 #include "json_op.h"
 #include "json_writer.h"
@@ -117,6 +118,19 @@ add_layer_times (struct json *json, size_t i,
   json_count (json, "active_ns", layer_active_ns (totals));
 }
 
+/* The time of each state, where time tells which of them have news. */
+static void
+add_account (struct json *json, const uint64_t account[NR_STATES],
+             const uint64_t time[NR_STATES], enum extent extent)
+{
+  JSON_OBJECT (json, "account") {
+    for (unsigned state = 0; state < NR_STATES; state++) {
+      if (extent == EVERYTHING || time[state])
+        json_count (json, account_state_name (state), account[state]);
+    }
+  }
+}
+
 static void
 add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
            enum extent extent)
@@ -124,6 +138,9 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
   const struct recorder_totals *totals = &snapshot->layers[i];
 
   add_layer_times (json, i, totals);
+  add_account (json, totals->time.account, totals->time.account, extent);
+  if (extent == EVERYTHING || totals->time.gaps.tally.requests)
+    json_gaps (json, &totals->time.gaps, snapshot->start);
   json_in_flight (json, layer_mean_in_flight (totals),
                   totals->time.request_busy_ns,
                   totals->time.most_in_flight, layer_in_flight (totals));
@@ -170,11 +187,13 @@ static void
 add_layer_totals (struct json *json, size_t i, const struct report *report)
 {
   const struct recorder_totals *totals = &report->now->layers[i];
+  const struct recorder_totals *interval = &report->interval->layers[i];
 
   add_layer_times (json, i, totals);
+  add_account (json, totals->time.account, interval->time.account, NEWS);
   JSON_OBJECT (json, "ops") {
     for (unsigned op = 0; op < NR_OPS; op++) {
-      if (op_has_news (&report->interval->layers[i], op))
+      if (op_has_news (interval, op))
         json_op_totals (json, totals, op);
     }
   }

@@ -22,6 +22,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "account.h"
 #include "clock.h"
 #include "errno_name.h"
 #include "histogram.h"
@@ -30,7 +31,7 @@
 
 #define PREFIX "nbdkit_stats_"
 
-/* The bounds of the duration's buckets: 2^k - 1 nanoseconds for these k,
+/* The bounds of the durations' buckets: 2^k - 1 nanoseconds for these k,
  * about 1 us to 69 s.
  *
  * le is inclusive.  A latency is a whole number of nanoseconds, so those
@@ -329,9 +330,45 @@ write_failures (FILE *fp, const struct snapshot *snapshot)
   }
 }
 
-/* Durations. */
+/* The account: states that exclude each other and stack to the elapsed time. */
+static void
+write_states (FILE *fp, const struct snapshot *snapshot)
+{
+  write_head (fp, "state_seconds_total", "counter",
+              "Time in each state. There is one at each moment, so all"
+              " states of a layer add up to the elapsed time.");
+  for (size_t i = 0; i < snapshot->nr_layers; i++) {
+    for (unsigned state = 0; state < NR_STATES; state++) {
+      write_name (fp, snapshot, "state_seconds_total", i);
+      fprintf (fp, ",state=\"%s\"}", account_state_name (state));
+      write_value (fp, snapshot->layers[i].time.account[state], true);
+    }
+  }
+}
 
-#define DURATION "request_duration_seconds"
+/* Durations, of requests and of gaps. */
+
+/* One histogram.  Where it is of no operation, op is NR_OPS. */
+struct durations {
+  const struct snapshot *snapshot;
+  const char *name;
+  size_t layer;
+  unsigned op;
+};
+
+static void
+write_durations_name (FILE *fp, const struct durations *durations,
+                      const char *suffix)
+{
+  char name[80];
+
+  snprintf (name, sizeof name, "%s%s", durations->name, suffix);
+  if (durations->op < NR_OPS)
+    write_op_name (fp, durations->snapshot, name, durations->layer,
+                   durations->op);
+  else
+    write_name (fp, durations->snapshot, name, durations->layer);
+}
 
 static uint64_t
 sum_bins (const uint64_t bins[HISTOGRAM_ALL], unsigned from, unsigned to)
@@ -345,10 +382,10 @@ sum_bins (const uint64_t bins[HISTOGRAM_ALL], unsigned from, unsigned to)
 
 /* bound in nanoseconds, UINT64_MAX: infinity. */
 static void
-write_bucket (FILE *fp, const struct snapshot *snapshot, size_t layer,
-              enum op op, uint64_t bound, uint64_t count)
+write_bucket (FILE *fp, const struct durations *durations, uint64_t bound,
+              uint64_t count)
 {
-  write_op_name (fp, snapshot, DURATION "_bucket", layer, op);
+  write_durations_name (fp, durations, "_bucket");
   fputs (",le=\"", fp);
   if (bound == UINT64_MAX)
     fputs ("+Inf", fp);
@@ -358,12 +395,11 @@ write_bucket (FILE *fp, const struct snapshot *snapshot, size_t layer,
   write_value (fp, count, false);
 }
 
-/* Returns how many requests there are in all. */
+/* Returns how many there are in all. */
 static uint64_t
-write_buckets (FILE *fp, const struct snapshot *snapshot, size_t layer,
-               enum op op)
+write_buckets (FILE *fp, const struct durations *durations,
+               const uint64_t bins[HISTOGRAM_ALL])
 {
-  const uint64_t *bins = snapshot->layers[layer].ops[op].tally.bins;
   unsigned from = 0;
   uint64_t count = 0;
 
@@ -373,35 +409,57 @@ write_buckets (FILE *fp, const struct snapshot *snapshot, size_t layer,
 
     count += sum_bins (bins, from, to);
     from = to;
-    write_bucket (fp, snapshot, layer, op, end - 1, count);
+    write_bucket (fp, durations, end - 1, count);
   }
   count += sum_bins (bins, from, HISTOGRAM_ALL);
-  write_bucket (fp, snapshot, layer, op, UINT64_MAX, count);
+  write_bucket (fp, durations, UINT64_MAX, count);
   return count;
 }
 
 static void
-write_op_durations (FILE *fp, const struct snapshot *snapshot, size_t layer,
-                    enum op op)
+write_histogram (FILE *fp, const struct durations *durations,
+                 const struct tally *tally)
 {
-  const uint64_t count = write_buckets (fp, snapshot, layer, op);
+  const uint64_t count = write_buckets (fp, durations, tally->bins);
 
-  write_op_name (fp, snapshot, DURATION "_sum", layer, op);
+  write_durations_name (fp, durations, "_sum");
   fputc ('}', fp);
-  write_value (fp, snapshot->layers[layer].ops[op].tally.latency_ns, true);
-  write_op_name (fp, snapshot, DURATION "_count", layer, op);
+  write_value (fp, tally->latency_ns, true);
+  write_durations_name (fp, durations, "_count");
   fputc ('}', fp);
   write_value (fp, count, false);
 }
 
 static void
-write_durations (FILE *fp, const struct snapshot *snapshot)
+write_gap_durations (FILE *fp, const struct snapshot *snapshot)
 {
-  write_head (fp, DURATION, "histogram",
+  struct durations durations = {
+    .snapshot = snapshot, .name = "gap_duration_seconds", .op = NR_OPS,
+  };
+
+  write_head (fp, durations.name, "histogram",
+              "How long a connected client let nothing be in flight before"
+              " the next request.");
+  for (size_t i = 0; i < snapshot->nr_layers; i++) {
+    durations.layer = i;
+    write_histogram (fp, &durations, &snapshot->layers[i].time.gaps.tally);
+  }
+}
+
+static void
+write_request_durations (FILE *fp, const struct snapshot *snapshot)
+{
+  struct durations durations = {
+    .snapshot = snapshot, .name = "request_duration_seconds",
+  };
+
+  write_head (fp, durations.name, "histogram",
               "How long the requests that succeeded took.");
   for (size_t i = 0; i < snapshot->nr_layers; i++) {
-    for (unsigned op = 0; op < NR_OPS; op++)
-      write_op_durations (fp, snapshot, i, op);
+    durations.layer = i;
+    for (durations.op = 0; durations.op < NR_OPS; durations.op++)
+      write_histogram (fp, &durations,
+                       &snapshot->layers[i].ops[durations.op].tally);
   }
 }
 
@@ -463,5 +521,7 @@ prometheus_write (FILE *fp, const struct report *report)
   for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
     write_metric (fp, snapshot, &metrics[i]);
   write_failures (fp, snapshot);
-  write_durations (fp, snapshot);
+  write_states (fp, snapshot);
+  write_gap_durations (fp, snapshot);
+  write_request_durations (fp, snapshot);
 }

@@ -76,12 +76,14 @@ write_latency (FILE *fp, const struct op_totals *op)
   fputc ('\n', fp);
 }
 
+/* What the layer waited for requests stands beneath what these took. */
 void
 table_latency (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
   const struct recorder_totals *layer = &snapshot->layers[place];
+  const struct op_totals *gaps = &layer->time.gaps;
 
-  if (!had_any (layer, had_success))
+  if (!had_any (layer, had_success) && gaps->tally.requests == 0)
     return;
   fprintf (fp, "\nlatency      mean      min      p50      p90      p99"
                "    p99.9      max   stddev\n");
@@ -90,6 +92,10 @@ table_latency (FILE *fp, const struct snapshot *snapshot, size_t place)
       continue;
     fprintf (fp, "%-8s", op_name (op));
     write_latency (fp, &layer->ops[op]);
+  }
+  if (gaps->tally.requests) {
+    fprintf (fp, "%-8s", "waiting");
+    write_latency (fp, gaps);
   }
 }
 
@@ -534,34 +540,50 @@ table_failures (FILE *fp, const struct snapshot *snapshot, size_t place)
   }
 }
 
-/* The slowest requests.  Three of each operation tell what there is to
- * see; the JSON report has them all.
+/* The slowest requests, and the longest that the layer waited for one.
+ * Three of each tell what there is to see; the JSON report has them all.
  */
 #define SLOWEST_SHOWN 3
 
 static bool
+is_slowest (const struct op_totals *totals)
+{
+  return totals->extremes.slowest[0].latency_ns > 0;
+}
+
+static bool
 has_slowest (const struct recorder_totals *layer, enum op op)
 {
-  return layer->ops[op].extremes.slowest[0].latency_ns > 0;
+  return is_slowest (&layer->ops[op]);
 }
 
 static void
-write_slow (FILE *fp, enum op op, const struct slow_request *slow,
-            uint64_t start)
+write_slow (FILE *fp, const char *name, bool has_place,
+            const struct slow_request *slow, uint64_t start)
 {
   const double after = (double) clock_since (start, slow->begin);
   char size[NUM2STR_LEN], latency[NUM2STR_LEN], when[NUM2STR_LEN];
 
-  fprintf (fp, "%-8s%12s", op_name (op),
+  fprintf (fp, "%-8s%12s", name,
            num2str (latency, (double) slow->latency_ns, NUM_TIME));
-  if (op_kind (op) == KIND_NONE)
-    fprintf (fp, "%34s", "");
-  else
+  if (has_place)
     fprintf (fp, "%12s%22" PRIu64,
              num2str (size, (double) slow->count, NUM_BYTES), slow->offset);
+  else
+    fprintf (fp, "%34s", "");
   /* Eleven digits, decimals and unit would fill the column. */
   fprintf (fp, "%16s\n", after < 1e18 ? seconds2str (when, after)
                                       : num2str (when, after, NUM_TIME));
+}
+
+static void
+write_slowest_of (FILE *fp, const char *name, bool has_place,
+                  const struct op_totals *totals, uint64_t start)
+{
+  const struct slow_request *slowest = totals->extremes.slowest;
+
+  for (unsigned i = 0; i < SLOWEST_SHOWN && slowest[i].latency_ns; i++)
+    write_slow (fp, name, has_place, &slowest[i], start);
 }
 
 void
@@ -569,16 +591,14 @@ table_slowest (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
   const struct recorder_totals *layer = &snapshot->layers[place];
 
-  if (!had_any (layer, has_slowest))
+  if (!had_any (layer, has_slowest) && !is_slowest (&layer->time.gaps))
     return;
   fprintf (fp, "\n%-8s%12s%12s%22s%16s\n", "slowest", "latency", "size",
            "offset", "begun after");
-  for (unsigned op = 0; op < NR_OPS; op++) {
-    const struct slow_request *slowest = layer->ops[op].extremes.slowest;
-
-    for (unsigned i = 0; i < SLOWEST_SHOWN && slowest[i].latency_ns; i++)
-      write_slow (fp, op, &slowest[i], snapshot->start);
-  }
+  for (unsigned op = 0; op < NR_OPS; op++)
+    write_slowest_of (fp, op_name (op), op_kind (op) != KIND_NONE,
+                      &layer->ops[op], snapshot->start);
+  write_slowest_of (fp, "waiting", false, &layer->time.gaps, snapshot->start);
 }
 
 /* Connections. */

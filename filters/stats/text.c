@@ -15,6 +15,7 @@
 #include "diagnosis.h"
 #include "num2str.h"
 #include "report.h"
+#include "account.h"
 #include "tables.h"
 #include "utf8.h"
 
@@ -161,6 +162,7 @@ static const struct section {
 } sections[] = {
   { write_first_lines,   true },
   { table_latency,       true },
+  { table_account,       true },
   { table_in_flight,     false },
   { table_depths,        false },
   { table_sizes,         false },
