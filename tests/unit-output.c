@@ -175,6 +175,7 @@ extern int __wrap_fallocate (int fd, int mode, off_t at, off_t size);
 int
 __wrap_fallocate (int fd, int mode, off_t at, off_t size)
 {
+  called ();
   errno = EOPNOTSUPP;
   return no_fallocate ? -1 : __real_fallocate (fd, mode, at, size);
 }
@@ -1022,6 +1023,35 @@ test_append_fragment (void **state)
     assert_content (path, table[i].then);
     output_close (output);
   }
+}
+
+/* What looked like half a line was a write that was going on, and whose
+ * process had lost the processor.  Whoever asks for room has to wait for
+ * its end.
+ */
+static void
+end_line (void)
+{
+  FILE *fp = fopen (path, "a");
+
+  assert_non_null (fp);
+  assert_true (fputs ("lf a line\n", fp) >= 0);
+  assert_int_equal (fclose (fp), 0);
+}
+
+static void
+test_append_in_write (void **state)
+{
+  struct output *output;
+
+  (void) state;
+  write_file (path, "a log\nand ha");
+  output = open_output (OUTPUT_APPEND);
+  at_call = end_line;
+  write_report (output, "first\n");
+  at_call = NULL;
+  assert_content (path, "a log\nand half a line\nfirst\n");
+  output_close (output);
 }
 
 /* The log was moved away, as logrotate does, or removed: a new one. */
@@ -2008,6 +2038,7 @@ main (void)
     TEST (test_new_other_user),
     TEST (test_append),
     TEST (test_append_fragment),
+    TEST (test_append_in_write),
     TEST (test_append_moved),
     TEST (test_append_processes),
     TEST (test_dev_full),
