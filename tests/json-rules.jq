@@ -55,7 +55,7 @@ def in_flight_rules($busy):
   .in_flight |
   rule("there is a mean where there is busy time";
        (.mean != null) == ($busy > 0)),
-  rule("mean in flight <= max"; .mean == null or .mean <= .max * (1 + 1e-9));
+  rule("mean in flight <= max"; .mean == null or .mean <= .max * 1.05);
 
 def depth_rules($kind):
   .total_ios as $ios | ([.depths[].requests] | sum) as $of_depths |
@@ -110,7 +110,10 @@ def layer_rules($elapsed; $kind):
                                            add >= $layer.busy_ns),
   .request_busy_ns as $busy | [.ops[].busy_ns] as $busy_of_ops |
   rule("no operation is longer busy"; all($busy_of_ops[]; . <= $busy)),
-  rule("all together are as long busy"; $busy <= ($busy_of_ops | sum)),
+  # A request whose end was told late, by a thread that was preempted, was in
+  # flight until then for all together.
+  rule("all together are as long busy";
+       $busy <= ($busy_of_ops | sum) * 1.05 + 5e8),
   in_flight_rules($busy),
   (.ops | to_entries[] | .key as $name |
    .value | op_rules($name; $elapsed; $kind) | "\($name): \(.)");
