@@ -188,9 +188,10 @@ count_success (struct ring *ring, const struct record *record, uint64_t ns)
 
   extremes_record (&op->extremes, record, ns, op->tally.requests);
   tally_record (&op->tally, record, ns, ring->recorder->block);
-  tally_alignment (&op->tally, record,
-                   atomic_load_explicit (&ring->connection->preferred,
-                                         memory_order_relaxed));
+  if (record->kind != OP_FLUSH) /* it has no offset and no length */
+    tally_alignment (&op->tally, record,
+                     atomic_load_explicit (&ring->connection->preferred,
+                                           memory_order_relaxed));
 }
 
 static void
