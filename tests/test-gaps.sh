@@ -40,6 +40,7 @@ json_check 'layer(1).gaps.count == 60' \
            '[layer(1).gaps.longest[] | select(.ns >= 400e6)] | length >= 3' \
            'layer(1).gaps.percentile["50.000000"] < layer(1).gaps.mean'
 # A gap ends where a request begins, and lies within the elapsed time.
+# shellcheck disable=SC2016 # the $ is jq's
 json_check '.elapsed_ns as $elapsed | layer(1).gaps.longest |
             all(.begin_ns + .ns <= $elapsed)'
 jq -r -f "$top_srcdir/tests/json-rules.jq" report >broken-rules
