@@ -54,7 +54,7 @@ json_check 'layer(1).gaps.count == 60' \
            'layer(1).gaps.percentile["1.000000"] >= 20e6'
 
 # In text: beneath the latencies, and the longest among the slowest.
-run 0.4 20
+run 0.4 20 statsdetail=full
 cat report
 grep -A2 '^latency ' report | grep '^waiting  .* ms '
 [ "$(sed -n '/^slowest/,/^$/p' report | grep -c '^waiting ')" -eq 3 ]
