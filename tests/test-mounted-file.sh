@@ -7,6 +7,7 @@
 # A file that is a mount point of its own, as a container has it, cannot be
 # replaced: it is written in place.
 
+# shellcheck disable=SC2016 # the shell of --run expands it
 source ./functions.sh
 set -e -u -x
 
