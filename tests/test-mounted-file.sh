@@ -26,7 +26,8 @@ for args in statsformat=text 'statsformat=prometheus statsinterval=0.01' \
   mount --bind source report
   run=true
   case $args in
-    *interval*) run='until [ "$(head -n 1 report)" != 1 ]; do sleep 0.02; done' ;;
+    *interval*)
+      run='until [ "$(head -n 1 report)" != 1 ]; do sleep 0.02; done' ;;
   esac
   # shellcheck disable=SC2086 # several words
   nbdkit -U - --filter=stats null statsfile=report $args --run "$run" 2>log
