@@ -35,7 +35,7 @@ wait_until parallel_reads
 found storage-bound 'The storage is the limit.*busy for [0-9.]+% '
 not_found client-bound one-at-a-time saturated long-tail late-start late-end
 
-# Storage that does 1.2 MB a second, and no more if it is asked for more at once.
+# Storage that does 1.2 MB a second, and no more if asked for more at once.
 provoke --filter=stats --filter=rate memory 64M rate=10M burstiness=0.01 \
         --run 'qemu-img bench -f raw -d 1 -s 64k -c 20 "$uri" &&
                qemu-img bench -f raw -d 16 -s 64k -c 100 "$uri"'

@@ -27,7 +27,7 @@ cd "$tmp"
 bench -w -d 1 -s 64k -c 16 --flush-interval=1 -- --filter=stats eval \
       get_size='echo 64M' pread='exit 1' can_write='exit 0' \
       pwrite='cat >/dev/null' can_flush='exit 0' flush='sleep 0.1'
-found flush 'A flush was in flight for [0-9.]+% .* flushes of [0-9.]+ ms on average'
+found flush 'A flush was in flight for [0-9.]+% .* flushes of [0-9.]+ m?s on'
 
 cat >client.py <<'EOF'
 for i in range(20):
@@ -35,7 +35,7 @@ for i in range(20):
 EOF
 provoke --filter=stats --filter=delay memory 64M delay-extents=60ms \
         --run 'nbdsh --base-allocation -u "$uri" -c - <client.py'
-found extents-time 'asked for during [0-9.]+% .*: 20 requests of [0-9.]+ ms on'
+found extents-time 'asked for during [0-9.]+% .*: 20 requests of [0-9.]+ m?s on'
 
 # The same where none of them succeeds.
 cat >client.py <<'EOF'
@@ -48,7 +48,7 @@ EOF
 provoke --filter=stats --filter=delay --filter=error memory 64M \
         delay-extents=60ms error-extents=EIO error-extents-rate=100% \
         --run 'nbdsh --base-allocation -u "$uri" -c - <client.py'
-found extents-time ': 20 requests of [0-9.]+ ms on average, of which 20 failed'
+found extents-time ': 20 requests of [0-9.]+ m?s on average, of which 20 failed'
 
 provoke --filter=stats --filter=delay memory 64M delay-open=1100ms \
         --run 'nbdinfo --size "$uri"'
