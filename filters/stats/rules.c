@@ -1,0 +1,102 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+
+#include <config.h>
+
+#include <stdarg.h>
+#include <stdio.h>
+
+#include "rules.h"
+
+void
+say (struct finding *finding, double weight, const char *fmt, ...)
+  __attribute__ ((format (printf, 3, 4)));
+
+void
+say (struct finding *finding, double weight, const char *fmt, ...)
+{
+  va_list args;
+
+  finding->weight = weight;
+  va_start (args, fmt);
+  vsnprintf (finding->text, sizeof finding->text, fmt, args);
+  va_end (args);
+}
+
+void
+set_number (struct finding *finding, unsigned i, const char *name,
+            double value)
+{
+  finding->numbers[i].name = name;
+  finding->numbers[i].value = value;
+}
+
+const char *
+plural (uint64_t n)
+{
+  return n == 1 ? "" : "s";
+}
+
+uint64_t
+at_most (uint64_t ns, uint64_t limit)
+{
+  return ns < limit ? ns : limit;
+}
+
+const struct tally *
+tally_of (const struct context *c, enum op op)
+{
+  return &c->layer->ops[op].tally;
+}
+
+uint64_t
+failed_of (const struct context *c, enum op op)
+{
+  return failures_total (&c->layer->ops[op].failures).requests;
+}
+
+/* Shares of requests are of those that succeeded: said where there are
+ * others.
+ */
+const char *
+that_succeeded (const struct context *c, enum op op)
+{
+  return op_ended (&c->layer->ops[op]) > tally_of (c, op)->requests
+    ? " that succeeded" : "";
+}
+
+/* Shares of the elapsed time, which are the weights of findings. */
+
+double
+elapsed_percent (const struct context *c, uint64_t ns)
+{
+  return percent (at_most (ns, c->snapshot->elapsed_ns),
+                  c->snapshot->elapsed_ns);
+}
+
+double
+busy_percent (const struct context *c)
+{
+  return elapsed_percent (c, c->layer->time.busy_ns);
+}
+
+double
+op_busy_percent (const struct context *c, enum op op)
+{
+  return elapsed_percent (c, c->layer->time.op_busy_ns[op]);
+}
+
+/* The same for that many of its requests: none took longer than max. */
+double
+requests_percent (const struct context *c, enum op op, uint64_t requests)
+{
+  const uint64_t busy_ns = c->layer->time.op_busy_ns[op];
+  const uint64_t max_ns = c->layer->ops[op].extremes.max_ns;
+
+  return requests && max_ns < busy_ns / requests
+    ? elapsed_percent (c, requests * max_ns) : elapsed_percent (c, busy_ns);
+}
