@@ -36,7 +36,8 @@
 static struct recorder_totals layers[NR_LAYERS];
 static struct recorder_totals *const layer = &layers[0];
 static struct snapshot snapshot;
-static struct finding findings[MAX_FINDINGS];
+static struct finding all_findings[MAX_FINDINGS];
+static const struct finding *findings;  /* the account is not among these */
 static size_t nr_findings;
 
 /* A run of ten seconds, and what happens in it. */
@@ -104,6 +105,14 @@ healthy (void)
   layer->time.busy_ns = 6500 * MS;
   layer->time.waiting_ns = ACTIVE - layer->time.busy_ns;
   layer->time.open_busy_ns = 40 * MS;
+  layer->time.account[ACCOUNT_NO_CLIENT] = 60 * MS;
+  layer->time.account[ACCOUNT_WAITING] = 3440 * MS;
+  layer->time.account[OP_READ] = 3 * S;
+  layer->time.account[OP_WRITE] = 3 * S;
+  layer->time.account[OP_FLUSH] = 100 * MS;
+  layer->time.account[OP_EXTENTS] = 10 * MS;
+  layer->time.account[ACCOUNT_OPENING] = 40 * MS;
+  layer->time.account[ACCOUNT_SEVERAL] = 350 * MS;
   layer->time.most_in_flight = 4;
   for (unsigned op = OP_READ; op <= OP_WRITE; op++) {
     requests (op, 900, 0, 64 * KiB, 3 * MS);
@@ -165,7 +174,7 @@ check_sane (const struct finding *finding)
   }
   assert_non_null (finding->code);
   assert_true (finding->weight >= 0 && finding->weight <= 100);
-  assert_true (!finding->fault || finding->weight <= 0);
+  assert_true (finding->kind == TIME || finding->weight <= 0);
   assert_non_null (finding->numbers[0].name);
   for (unsigned i = 0; i < FINDING_NUMBERS; i++)
     assert_true (isfinite (finding->numbers[i].value));
@@ -180,24 +189,39 @@ check_order (void)
   for (size_t i = 1; i < nr_findings; i++) {
     const struct finding *a = &findings[i - 1], *b = &findings[i];
 
-    assert_true (a->fault >= b->fault);
-    if (a->fault == b->fault)
+    assert_true (a->kind <= b->kind);
+    if (a->kind == b->kind)
       assert_true (a->weight > b->weight
                    || (a->weight >= b->weight && a->rule <= b->rule));
   }
 }
 
+/* It is the first, wherever there was anything. */
+static void
+take_account (void)
+{
+  const bool any = nr_findings > 0 && all_findings[0].kind == ACCOUNT;
+
+  assert_int_equal (any, snapshot.nr_layers
+                         && (layer->time.first_begin || layer->time.busy_ns));
+  findings = all_findings + any;
+  nr_findings -= any;
+  for (size_t i = 0; i < nr_findings; i++)
+    assert_int_not_equal (findings[i].kind, ACCOUNT);
+}
+
 static void
 diagnose_now (void)
 {
-  memset (findings, 0xff, sizeof findings);
+  memset (all_findings, 0xff, sizeof all_findings);
   /* Here all busy time is that of requests. */
   for (size_t i = 0; i < snapshot.nr_layers; i++)
     snapshot.layers[i].time.request_busy_ns = snapshot.layers[i].time.busy_ns;
-  nr_findings = diagnose (&snapshot, findings);
+  nr_findings = diagnose (&snapshot, all_findings);
   assert_true (nr_findings <= MAX_FINDINGS);
   for (size_t i = 0; i < nr_findings; i++)
-    check_sane (&findings[i]);
+    check_sane (&all_findings[i]);
+  take_account ();
   check_order ();
 }
 
@@ -694,8 +718,8 @@ test_all_rules (void **state)
         highest = findings[f].rule;
     }
   }
-  assert_int_equal (highest + 1, 22);
-  for (unsigned i = 0; i <= highest; i++)
+  assert_int_equal (highest + 1, 23);
+  for (unsigned i = 1; i <= highest; i++)       /* 0 is the account */
     assert_true (seen[i]);
 }
 
@@ -1528,6 +1552,114 @@ test_lower_layer (void **state)
   assert_int_equal (findings[0].layer, 1);
 }
 
+/* The account in words. */
+
+struct account {
+  uint64_t no_client, waiting, read, zero, opening, several; /* in ms */
+  const char *text, *op;
+};
+
+static void
+set_account (const struct account *account)
+{
+  uint64_t *parts = layer->time.account;
+
+  memset (layers, 0, sizeof layers);
+  snapshot = (struct snapshot) { .nr_layers = 1, .layers = layers };
+  parts[ACCOUNT_NO_CLIENT] = account->no_client * MS;
+  parts[ACCOUNT_WAITING] = account->waiting * MS;
+  parts[OP_READ] = account->read * MS;
+  parts[OP_ZERO] = account->zero * MS;
+  parts[ACCOUNT_OPENING] = account->opening * MS;
+  parts[ACCOUNT_SEVERAL] = account->several * MS;
+  for (unsigned state = 0; state < NR_STATES; state++)
+    snapshot.elapsed_ns += parts[state];
+  layer->time.busy_ns = snapshot.elapsed_ns - parts[ACCOUNT_NO_CLIENT]
+    - parts[ACCOUNT_WAITING];
+}
+
+static const struct account accounts[] = {
+  { 410, 1702, 2600, 8800, 0, 0,
+    "13.512 s went by: 0.410 s (3.0%) without a client, 1.702 s (12.6%) "
+    "waiting for requests, 11.400 s (84.4%) in the storage, of which zero "
+    "8.800 s. All else being equal, storage that takes no time would leave "
+    "2.112 s, and a client that never pauses 11.810 s.", "zero" },
+  { 0, 250, 750, 0, 0, 0,
+    "1.000 s went by: 0.250 s (25.0%) waiting for requests, 0.750 s (75.0%) "
+    "in the storage, all of it read. All else being equal, storage that takes "
+    "no time would leave 0.250 s, and a client that never pauses 0.750 s.",
+    "read" },
+  { 500, 0, 0, 0, 500, 0,
+    "1.000 s went by: 0.500 s (50.0%) without a client, 0.500 s (50.0%) in "
+    "the storage, all of it opening. All else being equal, storage that takes "
+    "no time would leave 0.500 s, and a client that never pauses 1.000 s.",
+    NULL },
+  { 0, 0, 300, 200, 100, 400,
+    "1.000 s went by: 1.000 s (100.0%) in the storage, of which several kinds "
+    "at once 0.400 s. All else being equal, storage that takes no time would "
+    "leave 0.000 s, and a client that never pauses 1.000 s.", NULL },
+};
+
+/* No request succeeded, or none was recorded: it is about time alone. */
+static void
+test_account (void **state)
+{
+  (void) state;
+  for (size_t i = 0; i < LENGTH (accounts); i++) {
+    const struct account *account = &accounts[i];
+
+    set_account (account);
+    diagnose_now ();
+    assert_string_equal (all_findings[0].code, "account");
+    assert_string_equal (all_findings[0].text, account->text);
+    if (account->op)
+      assert_string_equal (all_findings[0].op, account->op);
+    else
+      assert_null (all_findings[0].op);
+  }
+}
+
+static void
+test_account_of_layer (void **state)
+{
+  (void) state;
+  set_account (&accounts[0]);
+  snapshot.nr_layers = 2;
+  diagnose_now ();
+  assert_non_null (strstr (all_findings[0].text,
+                           "Seen from layer 1, 13.512 s went by: 0.410 s"));
+  assert_int_equal (all_findings[0].layer, 0);
+
+  /* A request of no time, and no time at all. */
+  set_account (&(struct account) { .no_client = 0 });
+  layer->time.first_begin = 1;
+  diagnose_now ();
+  assert_string_equal (all_findings[0].text,
+                       "0.000 s went by. All else being equal, storage that "
+                       "takes no time would leave 0.000 s, and a client that "
+                       "never pauses 0.000 s.");
+}
+
+static void
+test_account_numbers (void **state)
+{
+  static const struct finding_number expected[] = {
+    { "no_client_ns", 410e6 }, { "waiting_ns", 1702e6 },
+    { "storage_ns", 11400e6 }, { "largest_ns", 8800e6 },
+    { "without_storage_ns", 2112e6 }, { "without_pauses_ns", 11810e6 },
+  };
+
+  (void) state;
+  set_account (&accounts[0]);
+  diagnose_now ();
+  for (size_t i = 0; i < LENGTH (expected); i++) {
+    const struct finding_number *number = &all_findings[0].numbers[i];
+
+    assert_string_equal (number->name, expected[i].name);
+    assert_float_equal (number->value, expected[i].value, 0.5);
+  }
+}
+
 /* Which failures were most, in numbers and words. */
 static void
 test_failures (void **state)
@@ -1647,7 +1779,7 @@ test_many_layers (void **state)
   snapshot.layers = many;
   snapshot.nr_layers = LENGTH (many);
   diagnose_now ();
-  assert_int_equal (nr_findings, MAX_FINDINGS);
+  assert_int_equal (findings + nr_findings - all_findings, MAX_FINDINGS);
 }
 
 int
@@ -1663,6 +1795,9 @@ main (void)
     cmocka_unit_test (test_conditions),
     cmocka_unit_test (test_lies),
     cmocka_unit_test (test_lower_layer),
+    cmocka_unit_test (test_account),
+    cmocka_unit_test (test_account_of_layer),
+    cmocka_unit_test (test_account_numbers),
     cmocka_unit_test (test_failures),
     cmocka_unit_test (test_all_wrong),
     cmocka_unit_test (test_huge),

@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 #include <config.h>
 
 #include <stdlib.h>
@@ -17,6 +16,8 @@
 #define MS (NS_PER_S / 1000)
 
 static const struct rule rules[] = {
+  { "account", ACCOUNT, ONCE, check_account,
+    .threshold = 1, .unit = "request or opening" },
   { "failures", FAULT, ONCE, check_failures,
     .threshold = 1, .unit = "failed requests" },
   { "failed-opens", FAULT, ONCE, check_open_failures,
@@ -73,8 +74,8 @@ by_weight (const void *a, const void *b)
 {
   const struct finding *x = a, *y = b;
 
-  if (x->fault != y->fault)
-    return x->fault ? -1 : 1;
+  if (x->kind != y->kind)
+    return x->kind < y->kind ? -1 : 1;
   if (x->weight != y->weight)
     return x->weight < y->weight ? 1 : -1;
   return x->rule < y->rule ? -1 : x->rule > y->rule;
@@ -99,7 +100,7 @@ try_rule (struct findings *findings, const struct rule *rule,
     return;
   *c.finding = (struct finding) {
     .code = rule->code, .rule = (unsigned) (rule - rules),
-    .fault = rule->kind == FAULT, .layer = layer,
+    .kind = rule->kind, .layer = layer,
     .op = rule->scope == READS_AND_WRITES ? op_name (op) : NULL,
   };
   if (rule->check (&c))

@@ -4,17 +4,12 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 #include <config.h>
 
 #include <stdarg.h>
 #include <stdio.h>
 
 #include "rules.h"
-
-void
-say (struct finding *finding, double weight, const char *fmt, ...)
-  __attribute__ ((format (printf, 3, 4)));
 
 void
 say (struct finding *finding, double weight, const char *fmt, ...)
@@ -59,17 +54,12 @@ failed_of (const struct context *c, enum op op)
   return failures_total (&c->layer->ops[op].failures).requests;
 }
 
-/* Shares of requests are of those that succeeded: said where there are
- * others.
- */
 const char *
 that_succeeded (const struct context *c, enum op op)
 {
   return op_ended (&c->layer->ops[op]) > tally_of (c, op)->requests
     ? " that succeeded" : "";
 }
-
-/* Shares of the elapsed time, which are the weights of findings. */
 
 double
 elapsed_percent (const struct context *c, uint64_t ns)
@@ -90,7 +80,6 @@ op_busy_percent (const struct context *c, enum op op)
   return elapsed_percent (c, c->layer->time.op_busy_ns[op]);
 }
 
-/* The same for that many of its requests: none took longer than max. */
 double
 requests_percent (const struct context *c, enum op op, uint64_t requests)
 {

@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 /* The rules of the diagnosis.  Which there are, their thresholds and what
  * they are said of stands in one table, in diagnosis.c; here is what they have
  * in common.
@@ -24,9 +23,6 @@
 #include "diagnosis.h"
 #include "snapshot.h"
 
-/* Something went wrong, or time went by. */
-enum kind { FAULT, TIME };
-
 /* What a rule is said of. */
 enum scope {
   ONCE,                         /* the layer nearest the client */
@@ -38,7 +34,7 @@ struct context;
 
 struct rule {
   const char *code;
-  enum kind kind;
+  enum finding_kind kind;
   enum scope scope;
   bool (*check) (struct context *c);
   double threshold;
@@ -96,6 +92,7 @@ extern double requests_percent (const struct context *c, enum op op,
                                 uint64_t requests);
 
 /* The rules.  Each returns whether it has something to say, and says it. */
+extern bool check_account (struct context *c);
 extern bool check_failures (struct context *c);
 extern bool check_open_failures (struct context *c);
 extern bool check_unrecorded (struct context *c);

@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 /* Where the time went. */
 
 #include <config.h>
@@ -16,6 +15,113 @@
 #include "clock.h"
 #include "num2str.h"
 #include "rules.h"
+
+/* The account: all of the elapsed time is without a client, waiting for
+ * requests, or the storage's.
+ */
+
+/* The state that has most of the storage's part. */
+static enum account_state
+largest_state (const struct context *c)
+{
+  const uint64_t *account = c->layer->time.account;
+  unsigned largest = 0;
+
+  for (unsigned state = 1; state <= ACCOUNT_SEVERAL; state++) {
+    if (account[state] > account[largest])
+      largest = state;
+  }
+  return largest;
+}
+
+static const char *
+state_name (enum account_state state)
+{
+  if ((unsigned) state < NR_OPS)
+    return op_name ((enum op) state);
+  return state == ACCOUNT_OPENING ? "opening" : "several kinds at once";
+}
+
+enum { ACCOUNT_LEN = 200 };
+
+/* One part of the time, if there was any. */
+static void
+add_part (char buf[ACCOUNT_LEN], const struct context *c, uint64_t ns,
+          const char *where)
+{
+  const size_t length = strlen (buf);
+  char seconds[NUM2STR_LEN];
+
+  if (ns)
+    snprintf (buf + length, ACCOUNT_LEN - length, "%s%s (%.1f%%) %s",
+              length ? ", " : "", seconds2str (seconds, (double) ns),
+              elapsed_percent (c, ns), where);
+}
+
+static void
+add_largest (char buf[ACCOUNT_LEN], const struct context *c,
+             enum account_state state)
+{
+  const uint64_t ns = c->layer->time.account[state];
+  const size_t length = strlen (buf);
+  char seconds[NUM2STR_LEN];
+
+  if (ns && ns == c->layer->time.busy_ns)
+    snprintf (buf + length, ACCOUNT_LEN - length, ", all of it %s",
+              state_name (state));
+  else if (ns)
+    snprintf (buf + length, ACCOUNT_LEN - length, ", of which %s %s",
+              state_name (state), seconds2str (seconds, (double) ns));
+}
+
+/* The layer that it is seen from, if there are several. */
+static const char *
+seen_from (char buf[40], const struct context *c)
+{
+  buf[0] = '\0';
+  if (c->snapshot->nr_layers > 1)
+    snprintf (buf, 40, "Seen from layer %zu, ", c->layer_index + 1);
+  return buf;
+}
+
+/* Bounds: what goes away is the storage's part, or the waiting, and nothing
+ * else changes.
+ */
+bool
+check_account (struct context *c)
+{
+  const struct timeline_totals *time = &c->layer->time;
+  const uint64_t no_client_ns = time->account[ACCOUNT_NO_CLIENT];
+  const uint64_t waiting_ns = time->account[ACCOUNT_WAITING];
+  const enum account_state largest = largest_state (c);
+  char elapsed[NUM2STR_LEN], fast[NUM2STR_LEN], eager[NUM2STR_LEN];
+  char layer[40], parts[ACCOUNT_LEN] = "";
+
+  if (time->first_begin == 0 && time->busy_ns == 0)
+    return false;
+  add_part (parts, c, no_client_ns, "without a client");
+  add_part (parts, c, waiting_ns, "waiting for requests");
+  add_part (parts, c, time->busy_ns, "in the storage");
+  add_largest (parts, c, largest);
+  say (c->finding, 0, "%s%s went by%s%s. All else being equal, storage that "
+       "takes no time would leave %s, and a client that never pauses %s.",
+       seen_from (layer, c),
+       seconds2str (elapsed, (double) c->snapshot->elapsed_ns),
+       parts[0] ? ": " : "", parts,
+       seconds2str (fast, (double) (no_client_ns + waiting_ns)),
+       seconds2str (eager, (double) (no_client_ns + time->busy_ns)));
+  if ((unsigned) largest < NR_OPS && time->account[largest])
+    c->finding->op = op_name ((enum op) largest);
+  set_number (c->finding, 0, "no_client_ns", (double) no_client_ns);
+  set_number (c->finding, 1, "waiting_ns", (double) waiting_ns);
+  set_number (c->finding, 2, "storage_ns", (double) time->busy_ns);
+  set_number (c->finding, 3, "largest_ns", (double) time->account[largest]);
+  set_number (c->finding, 4, "without_storage_ns",
+              (double) (no_client_ns + waiting_ns));
+  set_number (c->finding, 5, "without_pauses_ns",
+              (double) (no_client_ns + time->busy_ns));
+  return true;
+}
 
 /* Opening is no time in which the storage had nothing to do. */
 bool

@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 /* How much was asked for at once, and whether that is the limit. */
 
 #include <config.h>

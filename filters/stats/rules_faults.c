@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 /* What went wrong. */
 
 #include <config.h>

@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 /* Rules for a layer that has another below it. */
 
 #include <config.h>

@@ -4,7 +4,6 @@
  * The whole licence is in the file LICENSE.
  */
 
-
 /* Of what kind the requests are, and what is odd about them. */
 
 #include <config.h>
