@@ -17,6 +17,7 @@ requires jq --version
 requires nbdinfo --version
 requires nbdkit eval --version
 requires nbdkit --filter=error null --version
+requires nbdkit --filter=log --filter=delay null --version
 requires nbdsh --version
 
 cd "$tmp"
@@ -63,3 +64,21 @@ head -n 1 in-text | grep -E '^[0-9.]+ s went by: .*\. \[account\]$' ||
 provoke --filter=stats eval get_size='echo 1M' pread='exit 1' \
         open='echo EPERM >&2; exit 1' --run 'nbdinfo "$uri"; true'
 found failed-opens '[0-9]+ of [0-9]+ connections could not be opened'
+
+# What nbdkit cuts short as it is told to end has not failed.
+start_nbdkit --filter=stats --filter=log --filter=delay memory 1M \
+             delay-read=600 logfile=log statsfile=report statsformat=json
+nbdsh -u "$uri" -c "
+try:
+    h.pread(512, 0)
+except nbd.Error:
+    pass
+" &
+client=$!
+wait_until grep 'Read id=1' log
+kill -TERM "$pid"
+wait "$pid"
+wait "$client"
+findings
+found cut-short '1 request was cut short \(ESHUTDOWN\)'
+not_found failures

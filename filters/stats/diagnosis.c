@@ -7,6 +7,7 @@
 #include <config.h>
 
 #include <stdlib.h>
+#include <string.h>
 
 #include "clock.h"
 #include "diagnosis.h"
@@ -15,39 +16,67 @@
 /* All rules with their thresholds. */
 #define MS (NS_PER_S / 1000)
 
+/* How long an operation kept the storage busy, with that many percent. */
+#define OP_TIME(operation, percent_of_busy)                             \
+  TIME, ONE_OP, check_op_time,                                          \
+    .op = operation, .threshold = percent_of_busy, .unit = "% of busy", \
+    .elapsed_ns = 100 * MS, .requests = 100, .growth = 2,               \
+    .unless = "one-at-a-time", .of_busy = true
+
+/* A rule that is not said where another was comes behind it.  Data has to be
+ * read or written, so it takes more of that to be worth a sentence.
+ */
 static const struct rule rules[] = {
   { "account", ACCOUNT, ONCE, check_account,
     .threshold = 1, .unit = "request or opening" },
   { "failures", FAULT, ONCE, check_failures,
     .threshold = 1, .unit = "failed requests" },
+  { "cut-short", FAULT, ONCE, check_cut_short,
+    .threshold = 1, .unit = "requests with ESHUTDOWN" },
   { "failed-opens", FAULT, ONCE, check_open_failures,
     .threshold = 1, .unit = "openings" },
   { "not-recorded", FAULT, EACH_LAYER, check_unrecorded,
     .threshold = 1, .unit = "requests" },
   { "unfinished", FAULT, ONCE, check_unfinished,
     .threshold = 1, .unit = "in flight at exit" },
-  { "storage-bound", TIME, ONCE, check_storage_bound,
-    .threshold = 80, .unit = "% of elapsed busy", .active_ns = 1000 * MS,
-    /* It says nothing of what one-at-a-time is about: */
-    .requests = 100, .overlapped = 5 },
+  { "no-client", TIME, ONCE, check_no_client,
+    .threshold = 20, .unit = "% of elapsed", .elapsed_ns = 100 * MS,
+    .least_ns = 1000 * MS, .anyway = 50 },
   { "client-bound", TIME, ONCE, check_client_bound,
-    .threshold = 50, .unit = "% of active waiting", .active_ns = 1000 * MS },
-  { "flush", TIME, ONCE, check_flush,
-    .threshold = 30, .unit = "% of busy", .active_ns = 1000 * MS },
-  { "one-at-a-time", TIME, ONCE, check_one_at_a_time,
-    .threshold = 50, .unit = "% of active", .active_ns = 1000 * MS,
-    .requests = 100, .overlapped = 5 },
+    .threshold = 50, .unit = "% with a client", .elapsed_ns = 100 * MS,
+    .stall_ns = 100 * MS },
+  { "stalls", TIME, ONCE, check_stalls,
+    .threshold = 10, .unit = "% of elapsed", .elapsed_ns = 100 * MS,
+    .stall_ns = 100 * MS, .unless = "client-bound" },
+  { "slow-open", TIME, ONCE, check_slow_open,
+    .threshold = 5, .unit = "% of elapsed", .elapsed_ns = 100 * MS,
+    .least_ns = 1000 * MS, .anyway = 50 },
   { "saturated", TIME, READS_AND_WRITES, check_saturated,
-    .threshold = 8, .unit = "mean in flight", .active_ns = 1000 * MS,
+    .threshold = 8, .unit = "mean in flight", .elapsed_ns = 100 * MS,
     .requests = 10, .growth = 4, .growth_each = 0.25 },
+  { "several-kinds", TIME, ONCE, check_several_kinds,
+    .threshold = 50, .unit = "% of busy", .elapsed_ns = 100 * MS,
+    .of_busy = true },
+  { "one-at-a-time", TIME, ONCE, check_one_at_a_time,
+    .threshold = 50, .unit = "% with a client", .elapsed_ns = 100 * MS,
+    .requests = 100, .overlapped = 5, .of_busy = true },
+  { "storage-bound", TIME, ONCE, check_storage_bound,
+    .threshold = 50, .unit = "% with a client", .elapsed_ns = 100 * MS,
+    .requests = 10, .growth = 2, .growth_each = 0.5, .flat = 1.25,
+    .unless = "one-at-a-time" },
+  { "flush", OP_TIME (OP_FLUSH, 30) },
+  { "extents-time", OP_TIME (OP_EXTENTS, 30) },
+  { "zero-time", OP_TIME (OP_ZERO, 30) },
+  { "trim-time", OP_TIME (OP_TRIM, 30) },
+  { "cache-time", OP_TIME (OP_CACHE, 30) },
+  { "read-time", OP_TIME (OP_READ, 50) },
+  { "write-time", OP_TIME (OP_WRITE, 50) },
   { "small-requests", TIME, READS_AND_WRITES, check_small,
     .threshold = 50, .unit = "% small and sequential", .requests = 100 },
   { "misaligned", TIME, READS_AND_WRITES, check_misaligned,
     .threshold = 10, .unit = "% of requests", .requests = 100 },
   { "block-misfit", TIME, READS_AND_WRITES, check_block,
     .threshold = 10, .unit = "% of requests", .requests = 100 },
-  { "extents-time", TIME, ONCE, check_extents_time,
-    .threshold = 30, .unit = "% of busy", .active_ns = 1000 * MS },
   { "extents-count", TIME, ONCE, check_extents_count,
     .threshold = 1, .unit = "for each read or write", .requests = 1000 },
   { "zeros-written", TIME, ONCE, check_zeros,
@@ -57,14 +86,8 @@ static const struct rule rules[] = {
   { "long-tail", TIME, READS_AND_WRITES, check_tail,
     .threshold = 20, .unit = "p99 / p50",
     .requests = 100, .least_ns = 10 * MS },
-  { "late-start", TIME, ONCE, check_late_start,
-    .threshold = 20, .unit = "% of elapsed", .least_ns = 1000 * MS },
-  { "late-end", TIME, ONCE, check_late_end,
-    .threshold = 20, .unit = "% of elapsed", .least_ns = 1000 * MS },
-  { "slow-open", TIME, ONCE, check_slow_open,
-    .threshold = 5, .unit = "% of elapsed", .least_ns = 1000 * MS },
   { "between-layers", TIME, EACH_LAYER, check_between,
-    .threshold = 50, .unit = "% of busy", .active_ns = 1000 * MS },
+    .threshold = 50, .unit = "% of busy", .elapsed_ns = 100 * MS },
   { "amplified", TIME, EACH_LAYER, check_amplified,
     .threshold = 1.5, .unit = "bytes below / above", .requests = 100 },
 };
@@ -86,22 +109,54 @@ struct findings {
   size_t nr;
 };
 
+/* The same is said already: of that operation, if it is about one. */
+static bool
+is_said (const struct findings *findings, const char *code, const char *op)
+{
+  for (size_t i = 0; code && i < findings->nr; i++) {
+    const struct finding *finding = &findings->list[i];
+
+    if (strcmp (finding->code, code) == 0
+        && (op == NULL || finding->op == NULL || finding->op == op))
+      return true;
+  }
+  return false;
+}
+
+static bool
+is_busy_told (const struct findings *findings)
+{
+  for (size_t i = 0; i < findings->nr; i++) {
+    if (rules[findings->list[i].rule].of_busy)
+      return true;
+  }
+  return false;
+}
+
+static bool
+is_about_op (const struct rule *rule)
+{
+  return rule->scope == READS_AND_WRITES || rule->scope == ONE_OP;
+}
+
 static void
 try_rule (struct findings *findings, const struct rule *rule,
           const struct snapshot *snapshot, size_t layer, enum op op)
 {
+  const char *name = is_about_op (rule) ? op_name (op) : NULL;
   struct context c = {
     .rule = rule, .snapshot = snapshot, .layer = &snapshot->layers[layer],
     .layer_index = layer, .op = op, .finding = &findings->list[findings->nr],
+    .busy_told = is_busy_told (findings),
+    .saturated = is_said (findings, "saturated", NULL),
   };
 
-  if (findings->nr == MAX_FINDINGS
-      || layer_active_ns (c.layer) < rule->active_ns)
+  if (findings->nr == MAX_FINDINGS || snapshot->elapsed_ns < rule->elapsed_ns
+      || is_said (findings, rule->unless, name))
     return;
   *c.finding = (struct finding) {
     .code = rule->code, .rule = (unsigned) (rule - rules),
-    .kind = rule->kind, .layer = layer,
-    .op = rule->scope == READS_AND_WRITES ? op_name (op) : NULL,
+    .kind = rule->kind, .layer = layer, .op = name,
   };
   if (rule->check (&c))
     findings->nr++;
@@ -113,7 +168,8 @@ apply (struct findings *findings, const struct rule *rule,
 {
   switch (rule->scope) {
   case ONCE:
-    try_rule (findings, rule, snapshot, 0, 0);
+  case ONE_OP:
+    try_rule (findings, rule, snapshot, 0, rule->op);
     break;
   case READS_AND_WRITES:
     try_rule (findings, rule, snapshot, 0, OP_READ);

@@ -9,6 +9,7 @@
 #include <stdarg.h>
 #include <stdio.h>
 
+#include "clock.h"
 #include "rules.h"
 
 void
@@ -88,4 +89,51 @@ requests_percent (const struct context *c, enum op op, uint64_t requests)
 
   return requests && max_ns < busy_ns / requests
     ? elapsed_percent (c, requests * max_ns) : elapsed_percent (c, busy_ns);
+}
+
+const char *
+op_noun (enum op op, uint64_t n)
+{
+  static const struct {
+    const char *one, *several;
+  } nouns[NR_OPS] = {
+    [OP_READ] = { "read", "reads" },
+    [OP_WRITE] = { "write", "writes" },
+    [OP_TRIM] = { "trim", "trims" },
+    [OP_ZERO] = { "zero request", "zero requests" },
+    [OP_EXTENTS] = { "extents request", "extents requests" },
+    [OP_CACHE] = { "cache request", "cache requests" },
+    [OP_FLUSH] = { "flush", "flushes" },
+  };
+
+  return n == 1 ? nouns[op].one : nouns[op].several;
+}
+
+void
+set_op (struct context *c, enum op op)
+{
+  c->finding->op = op_name (op);
+}
+
+uint64_t
+connected_ns (const struct context *c)
+{
+  return clock_since (c->layer->time.account[ACCOUNT_NO_CLIENT],
+                      c->snapshot->elapsed_ns);
+}
+
+uint64_t
+untold_ns (const struct context *c, enum op op)
+{
+  return c->busy_told ? c->layer->time.account[op]
+                      : c->layer->time.op_busy_ns[op];
+}
+
+bool
+is_long (const struct context *c, uint64_t ns)
+{
+  const double share = elapsed_percent (c, ns);
+
+  return ns > 0 && share >= c->rule->threshold
+    && (ns >= c->rule->least_ns || share >= c->rule->anyway);
 }

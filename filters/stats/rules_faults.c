@@ -8,15 +8,52 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <inttypes.h>
 #include <string.h>
 
 #include "rules.h"
 
+/* nbdkit ends so what waits when it is told to end: nothing has failed. */
+static bool
+is_cut_short (const struct failure *failure)
+{
+  return failure->error == ESHUTDOWN;
+}
+
+static uint64_t
+cut_short (const struct recorder_totals *layer)
+{
+  uint64_t requests = 0;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    for (unsigned i = 0; i < MAX_FAILURES; i++) {
+      const struct failure *f = &layer->ops[op].failures.by_errno[i];
+
+      requests += is_cut_short (f) ? f->requests : 0;
+    }
+  }
+  return requests;
+}
+
+bool
+check_cut_short (struct context *c)
+{
+  const uint64_t requests = cut_short (c->layer);
+
+  if ((double) requests < c->rule->threshold)
+    return false;
+  say (c->finding, 0, "%" PRIu64 " request%s cut short (ESHUTDOWN), as "
+       "happens when nbdkit is told to end or a client goes away: no failure "
+       "of the storage.", requests, requests == 1 ? " was" : "s were");
+  set_number (c->finding, 0, "cut_short", (double) requests);
+  return true;
+}
+
 bool
 check_failures (struct context *c)
 {
-  const uint64_t failed = layer_failed (c->layer);
+  const uint64_t failed = layer_failed (c->layer) - cut_short (c->layer);
   const struct failure *most = NULL;
   enum op most_op = 0;
 
@@ -26,7 +63,8 @@ check_failures (struct context *c)
     for (unsigned i = 0; i < MAX_FAILURES; i++) {
       const struct failure *f = &c->layer->ops[op].failures.by_errno[i];
 
-      if (f->requests && (most == NULL || f->requests > most->requests)) {
+      if (f->requests && !is_cut_short (f)
+          && (most == NULL || f->requests > most->requests)) {
         most = f;
         most_op = op;
       }
