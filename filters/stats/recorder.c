@@ -157,6 +157,12 @@ recorder_closed (struct recorder *recorder)
 
 /* What the settler counts. */
 
+static bool
+has_offset (unsigned kind)
+{
+  return kind < NR_OPS && kind != OP_FLUSH;
+}
+
 /* See whether it goes on with a stream, where it has an offset. */
 static void
 follow (struct ring *ring, struct in_order *request,
@@ -164,13 +170,24 @@ follow (struct ring *ring, struct in_order *request,
 {
   struct sequence *stream;
 
-  if (request->kind >= NR_OPS || request->kind == OP_FLUSH)
+  if (!has_offset (request->kind))
     return;
   stream = ring->connection->streams[request->kind];
   if (stream == NULL)
     stream = connection_stream (ring->connection, request->kind);
   if (stream)
     timeline_follow (request, record->offset, record->count, stream);
+}
+
+/* It has failed, so it went on with nothing. */
+static __attribute__ ((noinline, cold)) void
+unfollow (struct ring *ring, const struct in_order *request,
+          const struct record *record)
+{
+  struct sequence *stream = ring->connection->streams[record->kind];
+
+  if (has_offset (record->kind) && stream)
+    timeline_unfollow (&ring->recorder->timeline, request, record, stream);
 }
 
 /* A client that asks for a fast zero is ready for this answer. */
@@ -236,8 +253,10 @@ tell_end (struct ring *ring, struct in_order *request,
     return;
   }
   timeline_end (&recorder->timeline, request, record);
-  if (record->failed)
+  if (record->failed) {
+    unfollow (ring, request, record);
     count_failure (&recorder->ops[record->kind], record, ns);
+  }
   else
     count_success (&recorder->ops[record->kind], record, ns, recorder->block);
 }

@@ -77,6 +77,7 @@ remember (struct sequence *sequence, uint64_t offset, uint32_t count,
     sequence->used++;
   sequence->ends[place] = offset + count;
   sequence->counts[place] = count;
+  sequence->failed &= ~bit;
   sequence->loose = follows ? sequence->loose & ~bit : sequence->loose | bit;
   add_hash (sequence, place, offset + count);
 }
@@ -101,9 +102,23 @@ sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count)
     while ((i = find_loose (sequence, end)) != -1) {
       sequence->loose &= ~(UINT32_C (1) << i);
       end = sequence->ends[i];
-      found_one (&found, sequence->counts[i]);
+      /* One that failed is in its place on the disk all the same. */
+      if ((sequence->failed >> i & 1) == 0)
+        found_one (&found, sequence->counts[i]);
     }
   }
   remember (sequence, offset, count, follows);
   return found;
+}
+
+/* Of one that has left the window it is not known. */
+bool
+sequence_fail (struct sequence *sequence, uint32_t number)
+{
+  const uint32_t bit = UINT32_C (1) << number % SEQUENCE_WINDOW;
+
+  if (sequence->next - number > SEQUENCE_WINDOW)
+    return false;
+  sequence->failed |= bit;
+  return (sequence->loose & bit) == 0;
 }

@@ -46,6 +46,7 @@ struct sequence {
   uint32_t counts[SEQUENCE_WINDOW];   /* and their bytes */
   uint32_t loose;                     /* a bit for each that is not (yet) */
                                       /* sequential */
+  uint32_t failed;                    /* and for each loose one that failed */
   uint32_t next;                      /* the place of the next request */
   uint32_t used;
 };
@@ -61,10 +62,16 @@ struct sequence_found {
 };
 
 /* A request of count bytes at offset.  Returns which requests this one
- * makes sequential: itself and those that came too early.  Not
- * thread-safe.
+ * makes sequential: itself and those that came too early, unless these have
+ * failed.  Not thread-safe.
  */
 extern struct sequence_found sequence_add (struct sequence *sequence,
                                            uint64_t offset, uint32_t count);
+
+/* A request failed that did not make itself sequential; number is what
+ * sequence->next was before it was added.  Returns whether another has counted
+ * it meanwhile.  If not, none will.
+ */
+extern bool sequence_fail (struct sequence *sequence, uint32_t number);
 
 #endif /* STATS_SEQUENCE_H */
