@@ -1682,6 +1682,14 @@ lie_no_client (void)
 }
 
 static void
+lie_no_client_and_in_flight (void)
+{
+  lie_no_client ();
+  layer->time.in_flight[OP_READ] = 1;
+  layer->time.last_end = snapshot.start + snapshot.elapsed_ns;
+}
+
+static void
 lie_nobody_came (void)
 {
   healthy ();
@@ -1776,13 +1784,13 @@ lie_not_flat (void)
 static void
 truth_grows (void)
 {
-  few_and_many (4 * MS, 8 * MS);
+  few_and_many (4 * MS, 16 * MS);
 }
 
 static void
 lie_hardly_grows (void)
 {
-  few_and_many (4 * MS, 8 * MS - 1);
+  few_and_many (4 * MS, 16 * MS - 1);
 }
 
 /* A stall with few in flight. */
@@ -1958,13 +1966,15 @@ static const struct lie {
   { lie_flushes_and_writes, "write-time", "write", NULL, NULL },
   { truth_many_flushes, "flush", "flush", "client needs each of them.", NULL },
   { lie_one_flush_hung, "flush", "flush",
-    "101 requests of 39.6 ms on average, one of them of 3.90 s, of which 1 "
-    "failed. See", NULL },
+    "101 requests of 39.6 ms on average (one took 3.90 s), of which 1 failed. "
+    "See", NULL },
   { lie_no_client, "client-bound", NULL, NULL, NULL },
   { lie_no_client, "no-client", NULL,
     "No client was connected for 6.200 s, 38.8% of the elapsed time: the first "
     "request came 6.100 s after the start, and the last ended 0.100 s before "
     "the end.", NULL },
+  { lie_no_client_and_in_flight, "no-client", NULL,
+    "came 6.100 s after the start.", "last" },
   { lie_nobody_came, "client-bound", NULL, NULL, NULL },
   { lie_nobody_came, "no-client", NULL, "elapsed time.", "request" },
   { truth_stalls, "client-bound", NULL,
@@ -1992,7 +2002,7 @@ static const struct lie {
     "with 3 or more: more at once may give more.", NULL },
   { lie_not_flat, "storage-bound", NULL, "connected.", "more" },
   { truth_grows, "storage-bound", NULL,
-    "and 8.00 ms with 3 or more: more at once would hardly help.", NULL },
+    "and 16.0 ms with 3 or more: more at once would hardly help.", NULL },
   { lie_hardly_grows, "storage-bound", NULL, "connected.", "more" },
   { lie_stall_when_few, "storage-bound", NULL, "connected.", "more" },
   { lie_few_of_few, "storage-bound", NULL, "connected.", "more" },

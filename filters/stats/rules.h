@@ -50,7 +50,8 @@ struct rule {
   double overlapped;            /* percent of requests not alone, at most */
   double growth;                /* of a latency, at least, and */
   double growth_each;           /* that for each request in flight; */
-  double flat;                  /* or at most */
+  double flat;                  /* or at most, */
+  double medians;               /* and the mean before at most so many */
   uint64_t stall_ns;            /* so long is a stall */
 
   /* The same time is not told twice: */

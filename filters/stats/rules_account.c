@@ -125,19 +125,21 @@ check_account (struct context *c)
 
 /* When requests came, where there were any. */
 static const char *
-when_requests_came (char buf[128], const struct context *c)
+when_requests_came (char buf[160], const struct context *c)
 {
   const struct timeline_totals *time = &c->layer->time;
   const uint64_t end = c->snapshot->start + c->snapshot->elapsed_ns;
   char first[NUM2STR_LEN], last[NUM2STR_LEN];
 
+  seconds2str (first, (double) clock_since (c->snapshot->start,
+                                            time->first_begin));
+  seconds2str (last, (double) clock_since (time->last_end, end));
   buf[0] = '\0';
-  if (time->first_begin)
-    snprintf (buf, 128, ": the first request came %s after the start, and the "
-              "last ended %s before the end",
-              seconds2str (first, (double) clock_since (c->snapshot->start,
-                                                        time->first_begin)),
-              seconds2str (last, (double) clock_since (time->last_end, end)));
+  if (time->first_begin && layer_in_flight (c->layer))
+    snprintf (buf, 160, ": the first request came %s after the start", first);
+  else if (time->first_begin)
+    snprintf (buf, 160, ": the first request came %s after the start, and the "
+              "last ended %s before the end", first, last);
   return buf;
 }
 
@@ -146,7 +148,7 @@ check_no_client (struct context *c)
 {
   const uint64_t ns = c->layer->time.account[ACCOUNT_NO_CLIENT];
   const double share = elapsed_percent (c, ns);
-  char seconds[NUM2STR_LEN], when[128];
+  char seconds[NUM2STR_LEN], when[160];
 
   if (!is_long (c, ns))
     return false;

@@ -360,7 +360,7 @@ is_flat (const struct context *c, const struct comparison *comparison)
   const double p50_ns = (double) op_percentile (&c->layer->ops[c->op], 50000);
 
   return (double) comparison->many.ns <= c->rule->flat * comparison->few_ns
-    && comparison->few_ns <= c->rule->growth * p50_ns * (double) requests;
+    && comparison->few_ns <= c->rule->medians * p50_ns * (double) requests;
 }
 
 static const char *

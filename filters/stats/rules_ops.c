@@ -57,7 +57,7 @@ add_ended (char buf[REQUESTS_LEN], const struct context *c)
        num2str (mean, ratio (all_ns, ended), NUM_TIME),
        ended == 1 ? "" : " on average");
   if (ended > 2 && longest_ns (op) > all_ns / 2)
-    add (buf, ", one of them of %s",
+    add (buf, " (one took %s)",
          num2str (longest, (double) longest_ns (op), NUM_TIME));
   if (failed)
     add (buf, ", of which %" PRIu64 " failed", failed);
