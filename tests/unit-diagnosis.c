@@ -2151,6 +2151,14 @@ test_account_of_layer (void **state)
                            "Seen from layer 1, 13.512 s went by: 0.410 s"));
   assert_int_equal (all_findings[0].layer, 0);
 
+  /* All but some nanoseconds. */
+  set_account (&accounts[1]);
+  layer->time.account[OP_READ] -= 100 * US;
+  layer->time.account[OP_FLUSH] += 100 * US;
+  diagnose_now ();
+  assert_non_null (strstr (all_findings[0].text, "storage, nearly all of it "
+                           "read. All"));
+
   /* A request of no time, and no time at all. */
   set_account (&(struct account) { .no_client = 0 });
   layer->time.first_begin = 1;

@@ -58,20 +58,24 @@ add_part (char buf[ACCOUNT_LEN], const struct context *c, uint64_t ns,
               elapsed_percent (c, ns), where);
 }
 
+/* The same number twice would be "nearly all". */
 static void
 add_largest (char buf[ACCOUNT_LEN], const struct context *c,
              enum account_state state)
 {
   const uint64_t ns = c->layer->time.account[state];
+  const uint64_t busy_ns = c->layer->time.busy_ns;
   const size_t length = strlen (buf);
-  char seconds[NUM2STR_LEN];
+  char seconds[NUM2STR_LEN], busy[NUM2STR_LEN];
 
-  if (ns && ns == c->layer->time.busy_ns)
-    snprintf (buf + length, ACCOUNT_LEN - length, ", all of it %s",
-              state_name (state));
+  seconds2str (seconds, (double) ns);
+  seconds2str (busy, (double) busy_ns);
+  if (ns && strcmp (seconds, busy) == 0)
+    snprintf (buf + length, ACCOUNT_LEN - length, ", %sall of it %s",
+              ns == busy_ns ? "" : "nearly ", state_name (state));
   else if (ns)
     snprintf (buf + length, ACCOUNT_LEN - length, ", of which %s %s",
-              state_name (state), seconds2str (seconds, (double) ns));
+              state_name (state), seconds);
 }
 
 /* The layer that it is seen from, if there are several. */
