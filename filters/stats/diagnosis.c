@@ -117,7 +117,8 @@ is_said (const struct findings *findings, const char *code, const char *op)
     const struct finding *finding = &findings->list[i];
 
     if (strcmp (finding->code, code) == 0
-        && (op == NULL || finding->op == NULL || finding->op == op))
+        && (op == NULL || finding->op == NULL
+            || strcmp (finding->op, op) == 0))
       return true;
   }
   return false;
