@@ -46,7 +46,7 @@ found saturated 'saturated by reads: .* and [0-9.]+ m?s with '
 not_found client-bound one-at-a-time
 
 # A client that waits before each request. Here a filter does it for it.
-bench -d 1 -s 64k -c 100 -- --filter=rate --filter=stats memory 64M rate=16M
+bench -d 1 -s 64k -c 300 -- --filter=rate --filter=stats memory 64M rate=48M
 found client-bound ': [0-9]+ gaps, .* nearer to it\.$'
 not_found storage-bound one-at-a-time saturated stalls
 
