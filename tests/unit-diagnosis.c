@@ -63,7 +63,7 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
     extremes_record (&totals->extremes, &request, latency_ns,
                      totals->tally.requests);
     tally_record (&totals->tally, &request, latency_ns, snapshot.block);
-    tally_alignment (&totals->tally, &request, 0);
+    tally_alignment (&totals->tally, &request, ALIGNED_TO);
     request.offset += count;
   }
 }

@@ -150,7 +150,7 @@ static void
 count_success (struct own *own, const struct record *record)
 {
   tally_record (&own->tally, record, 0, BLOCK);
-  tally_alignment (&own->tally, record, 0);
+  tally_alignment (&own->tally, record, ALIGNED_TO);
 }
 
 static void

@@ -206,10 +206,9 @@ count_success (struct ring *ring, const struct record *record, uint64_t ns)
 
   extremes_record (&op->extremes, record, ns, op->tally.requests);
   tally_record (&op->tally, record, ns, ring->recorder->block);
-  if (has_offset (record->kind)) /* it has no offset and no length */
-    tally_alignment (&op->tally, record,
-                     atomic_load_explicit (&ring->connection->preferred,
-                                           memory_order_relaxed));
+  tally_alignment (&op->tally, record,
+                   atomic_load_explicit (&ring->connection->preferred,
+                                         memory_order_relaxed));
 }
 
 static void

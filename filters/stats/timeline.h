@@ -149,7 +149,7 @@ timeline_count_sequential (struct timeline *timeline,
                            const struct record *record)
 {
   const struct sequence_found *found = &request->follows;
-  const bool itself = record->failed && found->requests > 0;
+  const bool itself = record->failed;
 
   timeline->sequential[record->kind] += found->requests - itself;
   timeline->small_sequential[record->kind]
@@ -170,7 +170,8 @@ timeline_end (struct timeline *timeline, struct in_order *request,
   if (timeline->alone == request)
     timeline->alone = NULL;
   timeline->overlapped[kind] += request->overlapped;
-  timeline_count_sequential (timeline, request, record);
+  if (request->follows.requests)
+    timeline_count_sequential (timeline, request, record);
   if (record->failed)
     return;
   class = &timeline->size_depths[kind][size_class (record->count)]
