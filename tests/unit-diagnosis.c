@@ -207,6 +207,7 @@ check_sane (const struct finding *finding)
   assert_true (isupper ((unsigned char) text[0])
                || isdigit ((unsigned char) text[0]));
   assert_null (strstr (text, "  "));
+  assert_null (strstr (text, "elapsed time: "));        /* the first line is */
   for (const char *p = text; *p; p += strspn (p, " .,:;()%-")) {
     const size_t n = strcspn (p, " .,:;()%-");
 
@@ -1990,7 +1991,7 @@ static const struct lie {
     "See", NULL },
   { lie_no_client, "client-bound", NULL, NULL, NULL },
   { lie_no_client, "no-client", NULL,
-    "No client was connected for 6.200 s, 38.8% of the elapsed time: the first "
+    "No client was connected for 6.200 s, 38.8% of the elapsed time. The first "
     "request came 6.100 s after the start, and the last ended 0.100 s before "
     "the end.", NULL },
   { lie_no_client_and_in_flight, "no-client", NULL,

@@ -140,10 +140,10 @@ when_requests_came (char buf[160], const struct context *c)
   seconds2str (last, (double) clock_since (time->last_end, end));
   buf[0] = '\0';
   if (time->first_begin && layer_in_flight (c->layer))
-    snprintf (buf, 160, ": the first request came %s after the start", first);
+    snprintf (buf, 160, " The first request came %s after the start.", first);
   else if (time->first_begin)
-    snprintf (buf, 160, ": the first request came %s after the start, and the "
-              "last ended %s before the end", first, last);
+    snprintf (buf, 160, " The first request came %s after the start, and the "
+              "last ended %s before the end.", first, last);
   return buf;
 }
 
@@ -157,7 +157,7 @@ check_no_client (struct context *c)
   if (!is_long (c, ns))
     return false;
   say (c->finding, share, "No client was connected for %s, %.1f%% of the "
-       "elapsed time%s.", seconds2str (seconds, (double) ns), share,
+       "elapsed time.%s", seconds2str (seconds, (double) ns), share,
        when_requests_came (when, c));
   set_number (c->finding, 0, "seconds", (double) ns / NS_PER_S);
   set_number (c->finding, 1, "percent_of_elapsed", share);

@@ -14,7 +14,7 @@
 
 #include "rules.h"
 
-/* nbdkit ends so what waits when it is told to end: nothing has failed. */
+/* So nbdkit ends what waits when it is told to end, or a client is gone. */
 static bool
 is_cut_short (const struct failure *failure)
 {
@@ -44,8 +44,8 @@ check_cut_short (struct context *c)
   if ((double) requests < c->rule->threshold)
     return false;
   say (c->finding, 0, "%" PRIu64 " request%s cut short (ESHUTDOWN), as "
-       "happens when nbdkit is told to end or a client goes away: no failure "
-       "of the storage.", requests, requests == 1 ? " was" : "s were");
+       "happens when nbdkit is told to end or a client goes away.", requests,
+       requests == 1 ? " was" : "s were");
   set_number (c->finding, 0, "cut_short", (double) requests);
   return true;
 }
