@@ -72,6 +72,17 @@ extern void snapshot_subtract (struct snapshot *interval,
 extern bool op_has_news (const struct recorder_totals *interval, enum op op);
 extern bool opens_have_news (const struct opens *interval);
 
+/* What an export had of an operation, by its place among the exports of the
+ * layer's connections, or PLACE_OF_OTHERS; and in an interval, whether that
+ * is anything.
+ */
+extern struct export_op layer_export_op (const struct recorder_totals *layer,
+                                         unsigned place, enum op op);
+extern bool export_op_has_news (const struct export_op *interval);
+
+/* Whether requests are of more than one export. */
+extern bool layer_has_exports (const struct recorder_totals *layer);
+
 /* Data that travelled: bytes read and written. */
 extern uint64_t layer_bytes_moved (const struct recorder_totals *layer);
 
