@@ -188,9 +188,19 @@ op_has_news (const struct recorder_totals *interval, enum op op)
 }
 
 bool
-opens_have_news (const struct opens *interval)
+export_has_news (const struct recorder_totals *interval, unsigned place)
 {
-  return interval->opened || interval->failed;
+  const struct opens *opens = &interval->connections.exports[place].opens;
+
+  if (opens->opened || opens->failed)
+    return true;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct export_op export = layer_export_op (interval, place, op);
+
+    if (export_op_has_news (&export))
+      return true;
+  }
+  return false;
 }
 
 static struct export_op
@@ -214,9 +224,9 @@ layer_export_op (const struct recorder_totals *layer, unsigned place,
 }
 
 bool
-export_op_has_news (const struct export_op *interval)
+export_op_has_news (const struct export_op *export)
 {
-  return interval->requests || interval->failed || interval->busy_ns;
+  return export->requests || export->failed || export->busy_ns;
 }
 
 bool
@@ -311,6 +321,12 @@ double
 op_mean_ns (const struct op_totals *op)
 {
   return ratio (op->tally.latency_ns, op->tally.requests);
+}
+
+double
+export_op_mean_ns (const struct export_op *export)
+{
+  return ratio (export->latency_ns, export->requests);
 }
 
 double
