@@ -543,7 +543,7 @@ prometheus_write (FILE *fp, const struct report *report)
   for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
     write_metric (fp, snapshot, &metrics[i]);
   write_failures (fp, snapshot);
-  write_durations (fp, snapshot);
   for (size_t i = 0; i < NR_EXPORT_METRICS; i++)
     write_export_metric (fp, snapshot, &export_metrics[i]);
+  write_durations (fp, snapshot);
 }
