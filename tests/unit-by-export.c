@@ -177,11 +177,9 @@ tell (const struct event *event)
     count_for_layer (record);
   }
   if (by->counts && event->begins)
-    by_export_begin (by, request->place, record->kind,
-                     time_later (time, layer.since));
+    by_export_begin (by, request->place, record, &layer);
   else if (by->counts)
-    by_export_end (by, request->place, record,
-                   time_later (time, layer.since));
+    by_export_end (by, request->place, record, &layer);
 }
 
 static struct by_export_totals
@@ -475,8 +473,10 @@ test_bound (void **state)
         .kind = (uint8_t) op, .begin = EPOCH, .end = EPOCH + MS,
       };
 
-      by_export_begin (by, place, op, record.begin);
-      by_export_end (by, place, &record, record.end);
+      concurrency_begin (&layer, op, record.begin);
+      by_export_begin (by, place, &record, &layer);
+      concurrency_end (&layer, op, record.end);
+      by_export_end (by, place, &record, &layer);
       count_for_layer (&record);
     }
   }

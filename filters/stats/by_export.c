@@ -71,13 +71,13 @@ by_export_start (struct by_export *by, unsigned only,
 }
 
 void
-by_export_begin (struct by_export *by, unsigned place, enum op op,
-                 uint64_t time)
+by_export_begin (struct by_export *by, unsigned place,
+                 const struct record *record, const struct concurrency *c)
 {
-  struct export_counter *counter = &by->counters[place][op];
+  struct export_counter *counter = &by->counters[place][record->kind];
 
   if (counter->in_flight++ == 0)
-    counter->since = time;
+    counter->since = time_later (record->begin, c->since);
 }
 
 static void
@@ -97,12 +97,13 @@ count_success (struct by_export *by, struct export_counter *counter,
 
 void
 by_export_end (struct by_export *by, unsigned place,
-               const struct record *record, uint64_t time)
+               const struct record *record, const struct concurrency *c)
 {
   struct export_counter *counter = &by->counters[place][record->kind];
 
   if (--counter->in_flight == 0)
-    counter->op.busy_ns += clock_since (counter->since, time);
+    counter->op.busy_ns += clock_since (counter->since,
+                                        time_later (record->end, c->since));
   if (!record->failed)
     count_success (by, counter, record);
   else if (!record_is_refused (record))

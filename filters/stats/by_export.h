@@ -90,13 +90,15 @@ extern void by_export_start (struct by_export *by, unsigned only,
                              const struct op_totals ops[NR_OPS],
                              const struct concurrency *c);
 
-/* A request of the export in this place begins or ends at time, which is not
- * before the last reading.
+/* A request of the export in this place begins or ends, as the record says.  c
+ * is the layer's, and was told so: what is late for it is late here as well.
  */
 extern void by_export_begin (struct by_export *by, unsigned place,
-                             enum op op, uint64_t time);
+                             const struct record *record,
+                             const struct concurrency *c);
 extern void by_export_end (struct by_export *by, unsigned place,
-                           const struct record *record, uint64_t time);
+                           const struct record *record,
+                           const struct concurrency *c);
 
 /* All as it is at the moment now, when everything up to now was told here and
  * to the layer, whose counts are ops.  Nothing changes if it does not count.

@@ -251,15 +251,13 @@ counts_by_export (struct recorder *recorder)
   return true;
 }
 
-/* The time is as the timeline has it: what is told late counts from what was
- * told.
- */
+/* The begin or the end of the record, which the timeline was told. */
 static void
 tell_export (struct ring *ring, const struct record *record)
 {
   struct recorder *recorder = ring->recorder;
   struct by_export *by = &recorder->by_export;
-  const uint64_t told = recorder->timeline.concurrency.since;
+  const struct concurrency *c = &recorder->timeline.concurrency;
   unsigned place;
 
   if (record->kind >= NR_OPS)
@@ -267,10 +265,9 @@ tell_export (struct ring *ring, const struct record *record)
   place = atomic_load_explicit (&ring->connection->place,
                                 memory_order_relaxed);
   if (ring->begun)
-    by_export_end (by, place, record, time_later (told, record->end));
+    by_export_end (by, place, record, c);
   else
-    by_export_begin (by, place, record->kind,
-                     time_later (told, record->begin));
+    by_export_begin (by, place, record, c);
 }
 
 /* It begins, and may have ended.  What is asked stands in its record. */
