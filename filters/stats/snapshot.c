@@ -238,14 +238,20 @@ op_mean_in_flight (const struct recorder_totals *layer, enum op op)
   return ratio (layer->time.in_flight_ns[op], layer->time.op_busy_ns[op]);
 }
 
-double
-layer_mean_in_flight (const struct recorder_totals *layer)
+uint64_t
+layer_in_flight_ns (const struct recorder_totals *layer)
 {
   uint64_t ns = 0;
 
   for (unsigned op = 0; op < NR_OPS; op++)
     ns += layer->time.in_flight_ns[op];
-  return ratio (ns, layer->time.request_busy_ns);
+  return ns;
+}
+
+double
+layer_mean_in_flight (const struct recorder_totals *layer)
+{
+  return ratio (layer_in_flight_ns (layer), layer->time.request_busy_ns);
 }
 
 double

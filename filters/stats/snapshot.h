@@ -89,11 +89,12 @@ extern uint64_t op_ended (const struct op_totals *op);
 extern uint64_t op_latency_ns (const struct op_totals *op);
 extern uint64_t layer_latency_ns (const struct recorder_totals *layer);
 
-/* Requests in flight on average while there was one; 0 where nothing was
- * busy.  By Little's law that is the sum of latencies / busy time, and so
+/* Requests in flight, summed up over time; and on average while there was
+ * one, which is 0 where nothing was busy.  By Little's law that is the sum of latencies / busy time, and so
  * it is at the end of a run; in an interval each request counts for the
  * part of it that lies there.
  */
+extern uint64_t layer_in_flight_ns (const struct recorder_totals *layer);
 extern double op_mean_in_flight (const struct recorder_totals *layer,
                                  enum op op);
 extern double layer_mean_in_flight (const struct recorder_totals *layer);
