@@ -18,6 +18,7 @@
 
 /* In the order of the manual. */
 static const struct command commands[] = {
+  { "report", "a stored report in another form", report_command },
   { .name = NULL }
 };
 

@@ -229,20 +229,13 @@ add_time (struct json *json, const char *key, const struct timespec *time)
   json_string (json, key, all);
 }
 
-/* nbdkit's own names. */
 static void
 add_thread_model (struct json *json, int thread_model)
 {
-  static const char *const names[] = {
-    [THREADS_SERIALIZE_CONNECTIONS] = "serialize_connections",
-    [THREADS_SERIALIZE_ALL_REQUESTS] = "serialize_all_requests",
-    [THREADS_SERIALIZE_REQUESTS] = "serialize_requests",
-    [THREADS_PARALLEL] = "parallel",
-  };
-  const size_t nr = sizeof names / sizeof names[0];
+  const char *name = thread_model_name (thread_model);
 
-  if (thread_model >= 0 && (size_t) thread_model < nr)
-    json_string (json, "thread_model", names[thread_model]);
+  if (name)
+    json_string (json, "thread_model", name);
   else
     json_null (json, "thread_model");
 }

@@ -12,6 +12,20 @@
 #include "clock.h"
 #include "snapshot.h"
 
+const char *
+thread_model_name (int thread_model)
+{
+  static const char *const names[] = {
+    [THREADS_SERIALIZE_CONNECTIONS] = "serialize_connections",
+    [THREADS_SERIALIZE_ALL_REQUESTS] = "serialize_all_requests",
+    [THREADS_SERIALIZE_REQUESTS] = "serialize_requests",
+    [THREADS_PARALLEL] = "parallel",
+  };
+  const int nr = (int) (sizeof names / sizeof names[0]);
+
+  return thread_model >= 0 && thread_model < nr ? names[thread_model] : NULL;
+}
+
 int
 snapshot_add_layer (struct snapshot *snapshot)
 {

@@ -46,6 +46,9 @@ enum thread_model {
   THREADS_PARALLEL,
 };
 
+/* nbdkit's own name of one, NULL for any other number. */
+extern const char *thread_model_name (int thread_model);
+
 /* Make room for one more layer, zeroed.  Returns -1 when there is no
  * memory; the snapshot is as it was then.
  */
