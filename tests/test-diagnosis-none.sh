@@ -22,18 +22,25 @@ cd "$tmp"
 truncate -s 16M src dst
 dd if=/dev/urandom of=src bs=1M count=4 conv=notrunc status=none
 
-# Slow copies have their reasons. On a busy machine these may be slow.
-quick ()
-{
-  provoke "$@"
-  jq -e '.elapsed_ns < 1e9' report
-}
+# Findings about the time may well be true where it takes more than a second, as
+# on a busy machine.
+about_time='storage-bound|client-bound|flush|one-at-a-time|saturated'
+about_time+='|extents-time|long-tail|late-start|late-end|slow-open'
 
-# healthy ARGS...
+# healthy ARGS...: such a run is quick at least once in a few, if the machine
+# is not too busy.
 healthy ()
 {
-  wait_until quick --filter=stats "$@"
-  [ -z "$(findings)" ] || fail "it found something"
+  local i
+  for ((i = 0; i < 5; i++)); do
+    provoke --filter=stats "$@"
+    findings >found
+    if jq -e '.elapsed_ns < 1e9' report; then
+      [ ! -s found ] || fail "it found something"
+      return
+    fi
+    if grep -Ev "^($about_time) " found; then fail "it found something"; fi
+  done
 }
 
 healthy file src --run 'qemu-img convert -f raw -O raw "$uri" dst'
@@ -44,7 +51,7 @@ healthy file src --run 'nbdcopy "$uri" dst'
 healthy file src --run 'nbdinfo "$uri"'
 healthy null --run true
 
-# Nor is there an empty heading.
-nbdkit -U - --filter=stats file src statsfile=text --run 'nbdcopy "$uri" null:'
+# Nor is there an empty heading. Without a client, there is nothing to find.
+nbdkit -U - --filter=stats null statsfile=text --run true
 cat text
 if grep diagnosis text; then fail "there is a heading"; fi

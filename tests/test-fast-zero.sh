@@ -48,7 +48,7 @@ json_check 'zero.fast_zero_refused.total == 3' \
            'zero.fast_zero_refused.ns > 0' \
            'zero.busy_ns == zero.fast_zero_refused.ns' \
            'all(.diagnosis[]; .code != "failures" and .op != "zero")'
-run "${slow_zero[@]}"
+run "${slow_zero[@]}" statsdetail=full
 if grep failed report | grep -v '^openings, '; then
   fail "it is said to have failed"
 fi

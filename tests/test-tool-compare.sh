@@ -34,6 +34,7 @@ made ()
   for seconds; do
     jq -c ".active_ns = $seconds * 1e9 | .layers[0].active_ns = .active_ns
            | .layers[0].ops.write.busy_ns = .active_ns - 1e6
+           | del(.layers[0].account)
            | $expression" report
   done
 }

@@ -55,6 +55,7 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
     extremes_record (&totals->extremes, &request, latency_ns,
                      totals->tally.requests);
     tally_record (&totals->tally, &request, latency_ns, snapshot.block);
+    tally_alignment (&totals->tally, &request, 0);
     request.offset += count;
   }
 }
@@ -1219,6 +1220,20 @@ lie_off_in_both (void)
 }
 
 static void
+truth_preferred (void)
+{
+  set_misaligned (100);
+  layer->connections.block_sizes = (struct block_sizes) { 1, 65536, -1U };
+}
+
+static void
+truth_several_preferred (void)
+{
+  truth_preferred ();
+  layer->connections.block_sizes_differ = true;
+}
+
+static void
 lie_off_in_either (void)
 {
   healthy ();
@@ -1457,6 +1472,11 @@ static const struct lie {
     NULL },
   { lie_off_in_both, "misaligned", "read", NULL, NULL },
   { lie_off_in_either, "misaligned", "read", "12.0% of the reads are", NULL },
+  { lie_off_in_either, "misaligned", "read", "not aligned to 4 KiB, in", NULL },
+  { truth_preferred, "misaligned", "read",
+    "to the blocks of 64.0 KiB that the storage prefers, in offset", NULL },
+  { truth_several_preferred, "misaligned", "read",
+    "to the blocks that the storage prefers, in offset", "KiB" },
   { lie_large_blocks, "block-misfit", "write", "all together touch 1.01 times",
     NULL },
   { lie_no_bytes, "block-misfit", "write", NULL, NULL },

@@ -113,8 +113,8 @@ end (struct ring *ring, int error)
 {
   if (ring == NULL)
     return 0;
-  recorder_stop (ring);
-  return recorder_end (ring, error);
+  recorder_stop (ring, ring_record (ring));
+  return recorder_end (ring, ring_record (ring), error);
 }
 
 static void
@@ -213,13 +213,13 @@ test_extents (void **state)
 
     if (ring == NULL)
       break;
-    recorder_stop (ring);
+    recorder_stop (ring, ring_record (ring));
     record = ring_record (ring);
     record->nr_extents = returned[i].nr_extents;
     record->data = returned[i].data;
     record->hole = returned[i].hole;
     record->zero = returned[i].zero;
-    recorder_end (ring, 0);
+    recorder_end (ring, ring_record (ring), 0);
     do_request (OP_READ, 512, 0);
   }
   totals = read_totals ();

@@ -24,11 +24,11 @@
 /* What a snapshot looks like in a format.  To be freed. */
 static char *
 form_of (const struct snapshot *now, const struct snapshot *interval,
-         report_write_fn write, unsigned intervals, bool headed)
+         report_write_fn write, unsigned intervals, bool headed, bool full)
 {
   const struct report report = {
     .now = now, .interval = interval, .intervals = intervals,
-    .headed = headed,
+    .headed = headed, .full = full,
   };
   char *text = NULL;
   size_t size = 0;
@@ -88,10 +88,10 @@ assert_same (const char *a, const char *b)
 
 static void
 compare (const struct snapshot *snapshot, const struct snapshot *read,
-         report_write_fn write, bool headed)
+         report_write_fn write, bool headed, bool full)
 {
-  char *a = form_of (snapshot, NULL, write, 0, headed);
-  char *b = form_of (read, NULL, write, 0, headed);
+  char *a = form_of (snapshot, NULL, write, 0, headed, full);
+  char *b = form_of (read, NULL, write, 0, headed, full);
 
   assert_same (a, b);
   free (a);
@@ -99,18 +99,19 @@ compare (const struct snapshot *snapshot, const struct snapshot *read,
 }
 
 static void
-check_final (const struct snapshot *snapshot, bool headed)
+check_final (const struct snapshot *snapshot, bool headed, bool full)
 {
-  char *json = form_of (snapshot, NULL, json_write, 0, headed);
+  char *json = form_of (snapshot, NULL, json_write, 0, headed, full);
   struct reading reading;
   const struct stored_report *stored = &reading.stored;
 
   start_reading (&reading, json);
   assert_true (stored->final);
   assert_int_equal (stored->headed, headed);
-  compare (snapshot, &stored->snapshot, text_write, headed);
-  compare (snapshot, &stored->snapshot, prometheus_write, headed);
-  compare (snapshot, &stored->snapshot, json_write, headed);
+  assert_int_equal (stored->full, full);
+  compare (snapshot, &stored->snapshot, text_write, headed, full);
+  compare (snapshot, &stored->snapshot, prometheus_write, headed, full);
+  compare (snapshot, &stored->snapshot, json_write, headed, full);
   stop_reading (&reading);
   free (json);
 }
@@ -122,8 +123,9 @@ static void
 check_interval (const struct snapshot *now, const struct snapshot *interval,
                 unsigned intervals)
 {
-  char *json = form_of (now, interval, json_write_interval, 0, true);
-  char *row = form_of (now, interval, text_write_row, intervals, true);
+  char *json = form_of (now, interval, json_write_interval, 0, true, false);
+  char *row = form_of (now, interval, text_write_row, intervals, true,
+                       false);
   struct reading reading;
   const struct stored_report *stored = &reading.stored;
   struct snapshot read;
@@ -134,7 +136,7 @@ check_interval (const struct snapshot *now, const struct snapshot *interval,
   read = stored->snapshot;
   read.elapsed_ns = stored->now_ns;
   again = form_of (&read, &stored->snapshot, text_write_row, intervals,
-                   stored->headed);
+                   stored->headed, false);
   assert_same (row, again);
   stop_reading (&reading);
   free (json);
@@ -196,6 +198,7 @@ random_op (uint64_t *state, struct recorder_totals *layer, enum op op,
     failures_count (&layer->ops[op].failures,
                     (unsigned) random_below (state, NR_ERRNOS),
                     any (state, 40));
+  layer->ops[op].tally.misaligned = random_below (state, 300);
   layer->ops[op].tally.fast_zero_refused.requests = any (state, 10);
   layer->ops[op].tally.fast_zero_refused.ns = any (state, 40);
   time->op_busy_ns[op] = any (state, 40);
@@ -238,6 +241,34 @@ random_connections (uint64_t *state, struct connections_totals *totals)
   totals->other_exports = random_opens (state);
 }
 
+/* Kept as latencies are. */
+static void
+random_gaps (uint64_t *state, struct op_totals *gaps,
+             const struct snapshot *snapshot)
+{
+  for (uint64_t n = random_below (state, 100); n > 0; n--) {
+    const struct record record = { .begin = snapshot->start
+                                            + any (state, 40) };
+    const uint64_t ns = 1 + any (state, 44);
+
+    extremes_record (&gaps->extremes, &record, ns, gaps->tally.requests);
+    gaps->tally.requests++;
+    gaps->tally.latency_ns += ns;
+    gaps->tally.bins[histogram_bin (ns)]++;
+  }
+}
+
+static void
+random_block_sizes (uint64_t *state, struct connections_totals *totals)
+{
+  if (random_below (state, 2) == 0)
+    return;
+  totals->block_sizes.minimum = (uint32_t) any (state, 32);
+  totals->block_sizes.preferred = 1 + (uint32_t) any (state, 31);
+  totals->block_sizes.maximum = (uint32_t) any (state, 32);
+  totals->block_sizes_differ = random_below (state, 2);
+}
+
 static void
 random_layer (uint64_t *state, struct recorder_totals *layer,
               const struct snapshot *snapshot)
@@ -257,7 +288,11 @@ random_layer (uint64_t *state, struct recorder_totals *layer,
   time->open_busy_ns = any (state, 40);
   time->waiting_ns = any (state, 40);
   time->most_in_flight = (unsigned) any (state, 32);
+  for (unsigned i = 0; i < NR_STATES; i++)
+    time->account[i] = random_below (state, 2) * any (state, 40);
+  random_gaps (state, &time->gaps, snapshot);
   random_connections (state, &layer->connections);
+  random_block_sizes (state, &layer->connections);
   layer->unrecorded = random_below (state, 3);
 }
 
@@ -267,6 +302,8 @@ random_snapshot (uint64_t *state)
   const uint64_t nr_layers = 1 + random_below (state, 3);
   struct snapshot snapshot = {
     .nbdkit_version = "1.32.5",
+    .plugin = random_below (state, 2) ? "file" : NULL,
+    .label = random_below (state, 2) ? "a \"run\" of \xc3\xa4" : NULL,
     .start_time = { (time_t) any (state, 33),
                     (long) random_below (state, S) },
     .time = { (time_t) any (state, 33),
@@ -298,7 +335,7 @@ test_random (void **state)
   for (unsigned i = 0; i < 200; i++) {
     struct snapshot snapshot = random_snapshot (&seed);
 
-    check_final (&snapshot, i % 2);
+    check_final (&snapshot, i % 2, i % 3);
     snapshot_free (&snapshot);
   }
 }
@@ -330,7 +367,7 @@ test_empty (void **state)
 
   (void) state;
   assert_int_equal (snapshot_add_layer (&snapshot), 0);
-  check_final (&snapshot, false);
+  check_final (&snapshot, false, true);
   snapshot_free (&snapshot);
 }
 
@@ -353,7 +390,7 @@ test_largest (void **state)
   tally->extents.hole = (unsigned __int128) UINT64_MAX + 1;
   tally->extents.zero = UINT64_MAX;
   snapshot.layers[0].unrecorded = UINT64_C (10000000000000000001);
-  check_final (&snapshot, false);
+  check_final (&snapshot, false, true);
   snapshot_free (&snapshot);
 }
 

@@ -280,7 +280,7 @@ follow (size_t i, uint64_t offset)
   timeline_begin (&timeline, &requests[i].in_order, record->kind,
                   record->begin);
   timeline_follow (&requests[i].in_order, offset, record->count, &stream);
-  found = sequence_add (&own_stream, offset, record->count);
+  sequence_add (&own_stream, offset, record->count, &found);
   if (found.requests > 0 && record->failed) {
     found.requests--;
     found.small -= record->count < SEQUENCE_SMALL;

@@ -41,7 +41,7 @@ convert_text (struct report_reader *reader, FILE *fp)
     struct snapshot now = stored.snapshot;
     const struct report report = {
       .now = &now, .interval = &stored.snapshot, .intervals = rows,
-      .headed = stored.headed,
+      .headed = stored.headed, .full = stored.full,
     };
 
     now.elapsed_ns = stored.now_ns;

@@ -99,22 +99,55 @@ read_bins (const struct input *latency, uint64_t bins[HISTOGRAM_ALL])
   }
 }
 
+/* How many they are stands under key. */
+static void
+read_distribution (const struct input *object, const char *key,
+                   struct op_totals *totals)
+{
+  const unsigned __int128 squares = input_large (object, "sum_squares");
+  struct tally *tally = &totals->tally;
+
+  tally->requests = input_count (object, key);
+  tally->latency_ns = input_count (object, "sum");
+  totals->extremes.squares_low = (uint64_t) squares;
+  totals->extremes.squares_high = (uint64_t) (squares >> 64);
+  totals->extremes.min_ns = input_count_or_null (object, "min");
+  totals->extremes.max_ns = input_count_or_null (object, "max");
+  read_bins (object, tally->bins);
+  tally->bins[HISTOGRAM_OVERFLOW] += input_count (object, "overflow");
+  if (histogram_count (tally->bins) != tally->requests)
+    input_error (object, "bins", "do not add up to %s", key);
+}
+
 static void
 read_latency (const struct input *op, struct op_totals *totals)
 {
   const struct input latency = input_object (op, "lat_ns");
-  const unsigned __int128 squares = input_large (&latency, "sum_squares");
+  const uint64_t requests = totals->tally.requests;
 
-  totals->tally.latency_ns = input_count (&latency, "sum");
-  totals->extremes.squares_low = (uint64_t) squares;
-  totals->extremes.squares_high = (uint64_t) (squares >> 64);
-  totals->extremes.min_ns = input_count_or_null (&latency, "min");
-  totals->extremes.max_ns = input_count_or_null (&latency, "max");
-  read_bins (&latency, totals->tally.bins);
-  totals->tally.bins[HISTOGRAM_OVERFLOW] += input_count (&latency,
-                                                         "overflow");
-  if (histogram_count (totals->tally.bins) != totals->tally.requests)
-    input_error (&latency, "bins", "do not add up to total_ios");
+  read_distribution (&latency, "N", totals);
+  if (totals->tally.requests != requests)
+    input_error (&latency, "N", "is not total_ios");
+}
+
+/* Gaps before requests. */
+
+void
+read_gaps (const struct input *layer, struct op_totals *gaps, uint64_t start)
+{
+  const struct input object = input_object (layer, "gaps");
+  const struct input list = input_list (&object, "longest");
+
+  read_distribution (&object, "count", gaps);
+  for (size_t i = 0; i < input_length (&list); i++) {
+    const struct input gap = input_item (&list, i);
+
+    gaps->extremes.slowest[checked_class (&gap, (unsigned) i, NR_SLOWEST)]
+      = (struct slow_request) {
+        .latency_ns = input_count (&gap, "ns"),
+        .begin = start + input_count (&gap, "begin_ns"),
+      };
+  }
 }
 
 /* Requests in flight. */

@@ -598,17 +598,36 @@ check_small (struct context *c)
   return true;
 }
 
+/* What requests were held against, see tally_alignment. */
+static const char *
+aligned_to (const struct context *c, char *buf, size_t size)
+{
+  const struct connections_totals *totals = &c->layer->connections;
+  const uint32_t preferred = totals->block_sizes.preferred;
+  char block[NUM2STR_LEN];
+
+  if (totals->block_sizes_differ)
+    return "the blocks that the storage prefers";
+  if (preferred == 0)
+    return "4 KiB";
+  snprintf (buf, size, "the blocks of %s that the storage prefers",
+            num2str (block, preferred, NUM_BYTES));
+  return buf;
+}
+
 static bool
 check_misaligned (struct context *c)
 {
   const struct tally *tally = tally_of (c, c->op);
   const double share = percent (tally->misaligned, tally->requests);
+  char blocks[80];
 
   if (tally->requests < c->rule->requests || share < c->rule->threshold)
     return false;
   say (c->finding, requests_percent (c, c->op, tally->misaligned),
-       "%.1f%% of the %ss%s are not aligned to 4 KiB, in offset or length.",
-       share, op_name (c->op), that_succeeded (c, c->op));
+       "%.1f%% of the %ss%s are not aligned to %s, in offset or length.",
+       share, op_name (c->op), that_succeeded (c, c->op),
+       aligned_to (c, blocks, sizeof blocks));
   set_number (c->finding, 0, "misaligned_percent", share);
   return true;
 }

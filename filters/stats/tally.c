@@ -60,16 +60,13 @@ tally_record (struct tally *tally, const struct record *record,
 {
   struct size_class *size = &tally->sizes[size_class (record->count)];
 
-  tally->requests++;
+  tally_latency (tally, latency_ns);
   tally->bytes += record->count;
-  tally->latency_ns += latency_ns;
-  tally->bins[histogram_bin (latency_ns)]++;
   size->requests++;
   size->bytes += record->count;
   size->latency_ns += latency_ns;
   tally->offset_alignment[alignment (record->offset, OFFSET_ALIGNMENTS)]++;
   tally->length_alignment[alignment (record->count, LENGTH_ALIGNMENTS)]++;
-  tally->misaligned += (record->offset | record->count) % ALIGNED_TO != 0;
   if (block)
     count_blocks (tally, record->offset, record->count, block);
   if (record->flags)

@@ -18,24 +18,14 @@ timeline_init (struct timeline *timeline, uint64_t now)
   concurrency_init (&timeline->concurrency, now);
 }
 
-void
-timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
-                 struct sequence *stream)
-{
-  const struct sequence_found found = sequence_add (stream, offset, count);
-
-  request->sequential = found.requests;
-  request->small = found.small;
-}
-
 static void
 read_op (struct timeline *timeline, enum op op, uint64_t now,
          struct timeline_totals *totals)
 {
   const struct concurrency *c = &timeline->concurrency;
 
-  totals->op_busy_ns[op] = c->kinds[op].ns;
-  totals->in_flight[op] = (unsigned) c->kinds[op].n;
+  totals->op_busy_ns[op] = concurrency_busy_ns (c, 1u << op);
+  totals->in_flight[op] = c->n[op];
   timeline->told_in_flight_ns[op]
     = time_later (timeline->told_in_flight_ns[op],
                   concurrency_in_flight_ns (c, op, now));
@@ -61,12 +51,14 @@ timeline_read (struct timeline *timeline, uint64_t now,
   concurrency_settle (c, now);
   memset (totals, 0, sizeof *totals);
   totals->first_begin = c->first_begin;
-  totals->last_end = c->requests.n ? now : c->requests.last_end;
+  totals->last_end = c->requests ? now : c->last_end;
   totals->recent_first = c->recent_first;
-  totals->busy_ns = c->all.ns;
-  totals->request_busy_ns = c->requests.ns;
-  totals->open_busy_ns = c->kinds[KIND_OPENING].ns;
-  totals->waiting_ns = c->waiting_ns;
+  totals->busy_ns = concurrency_busy_ns (c, SET_KINDS);
+  totals->request_busy_ns = concurrency_busy_ns (c, SET_REQUESTS);
+  totals->open_busy_ns = concurrency_busy_ns (c, 1u << KIND_OPENING);
+  totals->waiting_ns = concurrency_waiting_ns (c);
+  concurrency_account (c, totals->account);
+  totals->gaps = timeline->gaps;
   totals->most_in_flight = c->most.run;
   totals->recent_most = c->most.recent;
   for (unsigned op = 0; op < NR_OPS; op++)
