@@ -59,7 +59,10 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/man/man1/nbdkit-stats-compare.1
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
+./usr/local/share/man/man1/nbdkit-stats-report.1
+./usr/local/share/man/man1/nbdkit-stats.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
 ./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
@@ -85,7 +88,10 @@ command_is /usr/local/lib/nbdkit/filters
 check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
+./opt/man/man1/nbdkit-stats-compare.1
 ./opt/man/man1/nbdkit-stats-filter.1
+./opt/man/man1/nbdkit-stats-report.1
+./opt/man/man1/nbdkit-stats.1
 ./opt/man/man5/nbdkit-stats-report.5
 ./opt/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/bin/nbdkit-stats
