@@ -55,8 +55,8 @@ refused empty 'empty: there is no .*report in it$'
 # Cut short: also in the middle of a line further down.
 size=$(stat -c %s good)
 for part in 1 $((size / 3)) $((size / 2)) $((size - 2)); do
-  head -c "$part" good >cut
-  refused cut "cut:$(($(wc -l <cut) + 1)): the file is cut short\$"
+  head -c "$part" good >short
+  refused short "short:$(($(wc -l <short) + 1)): the file is cut short\$"
 done
 
 echo 'elapsed time: 1 s' >text

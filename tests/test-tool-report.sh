@@ -95,7 +95,8 @@ test "$(grep -c ' busy ' text)" -ge 2
 test "$(grep -c "^report: .*, pid $(json .pid)\$" text)" -ge 2
 
 # From standard input, and spread over several lines as jq writes them.
-nbdkit-stats report - <report | diff text -
+nbdkit-stats report - <report >stdin
+diff text stdin
 jq . report >spread
 nbdkit-stats report spread | diff text -
 
