@@ -90,6 +90,11 @@ refused_by 'report negative' 'negative:1: layers\[0\]\.connections\.clients is n
 sed 's/"clients":[0-9]*/"clients":18446744073709551616/' final >large
 refused_by 'report large' 'large:1: layers\[0\]\.connections\.clients is too large$'
 
+sed 's/"waiting":[0-9]*/"waiting":99999999999999/' final >account
+refused_by 'report account' \
+           'account:1: layers\[0\]\.account\.waiting is more than elapsed_ns$'
+sed 's/"total_ios":0/"total_ios":1/' final >one
+refused_by 'report one' 'one:1: layers\[0\]\.ops\.read\.[a-z._]* '
 sed 's/"active_ns":[0-9]*/"active_ns":-1/g' final >negative
 refused_by 'compare negative good' \
            'negative:1: layers\[0\]\.active_ns is no figure$'

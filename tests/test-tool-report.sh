@@ -95,6 +95,7 @@ test "$(grep -c ' busy ' text)" -ge 2
 test "$(grep -c "^report: .*, pid $(json .pid)\$" text)" -ge 2
 
 # From standard input, and spread over several lines as jq writes them.
+# shellcheck disable=SC2094 # it is read only
 nbdkit-stats report - <report >stdin
 diff text stdin
 jq . report >spread

@@ -289,7 +289,8 @@ random_layer (uint64_t *state, struct recorder_totals *layer,
   time->waiting_ns = any (state, 40);
   time->most_in_flight = (unsigned) any (state, 32);
   for (unsigned i = 0; i < NR_STATES; i++)
-    time->account[i] = random_below (state, 2) * any (state, 40);
+    time->account[i] = random_below (state, 2)
+      * random_below (state, snapshot->elapsed_ns + 1);
   random_gaps (state, &time->gaps, snapshot);
   random_connections (state, &layer->connections);
   random_block_sizes (state, &layer->connections);
@@ -371,7 +372,7 @@ test_empty (void **state)
   snapshot_free (&snapshot);
 }
 
-/* The largest counts there are, which json-c would cut. */
+/* The largest counts there are, which json-c would cut, of one request. */
 static void
 test_largest (void **state)
 {
@@ -384,6 +385,10 @@ test_largest (void **state)
   (void) state;
   assert_int_equal (snapshot_add_layer (&snapshot), 0);
   tally = &snapshot.layers[0].ops[OP_EXTENTS].tally;
+  tally->requests = tally->bins[0] = 1;
+  tally->offset_alignment[0] = tally->length_alignment[0] = 1;
+  tally->sizes[32] = (struct size_class) { .requests = 1,
+                                           .bytes = UINT64_MAX };
   tally->bytes = UINT64_MAX;
   tally->extents.count = UINT64_MAX;
   tally->extents.data = ~(unsigned __int128) 0;

@@ -182,11 +182,21 @@ read_depths (const struct input *parent,
 
 /* Sizes and alignments. */
 
+/* What was counted in classes is all that was counted under key. */
+static void
+check_sum (const struct input *list, unsigned __int128 sum, uint64_t all,
+           const char *key)
+{
+  if (sum != all)
+    input_error (list, NULL, "does not add up to %s", key);
+}
+
 static void
 read_sizes (const struct input *op, struct recorder_totals *layer, enum op i)
 {
   const struct input list = input_list (op, "sizes");
   struct tally *tally = &layer->ops[i].tally;
+  unsigned __int128 requests = 0, bytes = 0;
 
   for (size_t j = 0; j < input_length (&list); j++) {
     const struct input object = input_item (&list, j);
@@ -198,7 +208,13 @@ read_sizes (const struct input *op, struct recorder_totals *layer, enum op i)
       .latency_ns = input_count (&object, "lat_ns_sum"),
     };
     read_depths (&object, layer->time.size_depths[i][class]);
+    requests += tally->sizes[class].requests;
+    bytes += tally->sizes[class].bytes;
   }
+  if (op_kind (i) == KIND_NONE)
+    return;
+  check_sum (&list, requests, tally->requests, "total_ios");
+  check_sum (&list, bytes, tally->bytes, "io_bytes");
 }
 
 /* The place of a power of two; the last is of 0. */
@@ -210,29 +226,33 @@ alignment_place (uint64_t align, unsigned places)
 
 static void
 read_alignments (const struct input *alignment, const char *key,
-                 uint64_t *requests, unsigned places)
+                 uint64_t *requests, unsigned places, uint64_t total)
 {
   const struct input list = input_list (alignment, key);
+  unsigned __int128 sum = 0;
 
   for (size_t i = 0; i < input_length (&list); i++) {
     const struct input object = input_item (&list, i);
     const unsigned place = alignment_place (input_count (&object, "align"),
                                             places);
+    const uint64_t n = input_count (&object, "requests");
 
-    requests[checked_class (&object, place, places)]
-      = input_count (&object, "requests");
+    requests[checked_class (&object, place, places)] = n;
+    sum += n;
   }
+  check_sum (&list, sum, total, "total_ios");
 }
 
 static void
-read_alignment (const struct input *op, struct tally *tally)
+read_alignment (const struct input *object, struct tally *tally, enum op op)
 {
-  const struct input alignment = input_object (op, "alignment");
+  const struct input alignment = input_object (object, "alignment");
+  const uint64_t total = op_kind (op) == KIND_NONE ? 0 : tally->requests;
 
   read_alignments (&alignment, "offset", tally->offset_alignment,
-                   OFFSET_ALIGNMENTS);
+                   OFFSET_ALIGNMENTS, total);
   read_alignments (&alignment, "length", tally->length_alignment,
-                   LENGTH_ALIGNMENTS);
+                   LENGTH_ALIGNMENTS, total);
   tally->misaligned = input_count (&alignment, "misaligned");
 }
 
@@ -302,7 +322,7 @@ read_tally (const struct input *object, struct tally *tally, enum op op)
   tally->requests = input_count (object, "total_ios");
   tally->bytes = input_count (object, "io_bytes");
   tally->zero_bytes = input_count_or_null (object, "zero_bytes");
-  read_alignment (object, tally);
+  read_alignment (object, tally, op);
   if (input_has (object, "block_fit"))
     read_block_fit (object, tally);
   read_flags (object, tally);

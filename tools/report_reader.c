@@ -117,7 +117,7 @@ read_layer_times (const struct input *object, struct timeline_totals *time)
 /* In an interval, the states that there were. */
 static void
 read_account (const struct input *layer, uint64_t account[NR_STATES],
-              bool all)
+              bool all, uint64_t elapsed_ns)
 {
   const struct input object = input_object (layer, "account");
 
@@ -126,6 +126,8 @@ read_account (const struct input *layer, uint64_t account[NR_STATES],
 
     if (all || input_has (&object, name))
       account[state] = input_count (&object, name);
+    if (account[state] > elapsed_ns)
+      input_error (&object, name, "is more than elapsed_ns");
   }
 }
 
@@ -151,7 +153,8 @@ read_layer (const struct input *object, struct recorder_totals *totals,
   const struct input in_flight = input_object (object, "in_flight");
 
   read_layer_times (object, &totals->time);
-  read_account (object, totals->time.account, report->final);
+  read_account (object, totals->time.account, report->final,
+                report->snapshot.elapsed_ns);
   if (report->final || input_has (object, "gaps"))
     read_gaps (object, &totals->time.gaps, report->snapshot.start);
   totals->time.most_in_flight = input_small (&in_flight, "max");
