@@ -6,6 +6,9 @@
 
 /* Snapshots written as JSON and read back: text, Prometheus and JSON made of
  * what was read are, byte for byte, those of the snapshot itself.
+ *
+ * Small ones are appended to the file $UNIT_JSON_REPORTS, if there is that
+ * variable: libFuzzer starts from them.
  */
 
 #include <config.h>
@@ -144,6 +147,18 @@ check_interval (const struct snapshot *now, const struct snapshot *interval,
   free (again);
 }
 
+static void
+keep_for_fuzzer (const char *json)
+{
+  const char *file = getenv ("UNIT_JSON_REPORTS");
+  FILE *fp = file ? fopen (file, "a") : NULL;
+
+  if (fp) {
+    assert_true (fputs (json, fp) >= 0);
+    assert_int_equal (fclose (fp), 0);
+  }
+}
+
 /* Random snapshots, as far as a filter can have them: what is counted of a
  * request is counted by the filter's own code.
  */
@@ -188,11 +203,11 @@ record_random (uint64_t *state, struct recorder_totals *layer, enum op op,
 
 static void
 random_op (uint64_t *state, struct recorder_totals *layer, enum op op,
-           const struct snapshot *snapshot)
+           const struct snapshot *snapshot, unsigned requests)
 {
   struct timeline_totals *time = &layer->time;
 
-  for (uint64_t n = random_below (state, 300); n > 0; n--)
+  for (uint64_t n = random_below (state, requests); n > 0; n--)
     record_random (state, layer, op, snapshot);
   for (uint64_t n = random_below (state, 5); n > 0; n--)
     failures_count (&layer->ops[op].failures,
@@ -271,13 +286,13 @@ random_block_sizes (uint64_t *state, struct connections_totals *totals)
 
 static void
 random_layer (uint64_t *state, struct recorder_totals *layer,
-              const struct snapshot *snapshot)
+              const struct snapshot *snapshot, unsigned requests)
 {
   struct timeline_totals *time = &layer->time;
 
   for (unsigned op = 0; op < NR_OPS; op++) {
     if (random_below (state, 3) > 0)
-      random_op (state, layer, op, snapshot);
+      random_op (state, layer, op, snapshot, requests);
   }
   if (random_below (state, 4) > 0) {
     time->first_begin = snapshot->start + any (state, 40);
@@ -297,10 +312,11 @@ random_layer (uint64_t *state, struct recorder_totals *layer,
   layer->unrecorded = random_below (state, 3);
 }
 
+/* With fewer requests than that of an operation. */
 static struct snapshot
-random_snapshot (uint64_t *state)
+random_snapshot (uint64_t *state, unsigned requests, unsigned layers)
 {
-  const uint64_t nr_layers = 1 + random_below (state, 3);
+  const uint64_t nr_layers = 1 + random_below (state, layers);
   struct snapshot snapshot = {
     .nbdkit_version = "1.32.5",
     .plugin = random_below (state, 2) ? "file" : NULL,
@@ -322,7 +338,7 @@ random_snapshot (uint64_t *state)
 
   for (uint64_t i = 0; i < nr_layers; i++) {
     assert_int_equal (snapshot_add_layer (&snapshot), 0);
-    random_layer (state, &snapshot.layers[i], &snapshot);
+    random_layer (state, &snapshot.layers[i], &snapshot, requests);
   }
   return snapshot;
 }
@@ -334,7 +350,7 @@ test_random (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 200; i++) {
-    struct snapshot snapshot = random_snapshot (&seed);
+    struct snapshot snapshot = random_snapshot (&seed, 300, 3);
 
     check_final (&snapshot, i % 2, i % 3);
     snapshot_free (&snapshot);
@@ -348,12 +364,31 @@ test_random_intervals (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 200; i++) {
-    struct snapshot interval = random_snapshot (&seed);
+    struct snapshot interval = random_snapshot (&seed, 300, 3);
     struct snapshot now = interval;
 
     now.elapsed_ns += any (&seed, 44);
     check_interval (&now, &interval, i % 21);
     snapshot_free (&interval);
+  }
+}
+
+static void
+test_small (void **state)
+{
+  uint64_t seed = 22;
+
+  (void) state;
+  for (unsigned i = 0; i < 50; i++) {
+    struct snapshot snapshot = random_snapshot (&seed, 4, 1);
+    char *json;
+
+    snapshot.layers[0].connections.nr_exports %= 4;
+    json = form_of (&snapshot, NULL, json_write, 0, false, true);
+    keep_for_fuzzer (json);
+    free (json);
+    check_final (&snapshot, false, true);
+    snapshot_free (&snapshot);
   }
 }
 
@@ -405,6 +440,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_random),
     cmocka_unit_test (test_random_intervals),
+    cmocka_unit_test (test_small),
     cmocka_unit_test (test_empty),
     cmocka_unit_test (test_largest),
   };
