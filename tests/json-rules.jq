@@ -197,5 +197,22 @@ def cumulative_rules:
    rule("busy_ns is of the first"; .busy_ns == .layers[0].busy_ns),
    rule("active_ns is of the first"; .active_ns == .layers[0].active_ns));
 
+# Of a final report: where the time went, whatever took it.
+def diagnosis_rules:
+  def is_part: IN("no-client", "client-bound", "slow-open", "several-kinds",
+                  "one-at-a-time", "flush") or endswith("-time");
+  . as $report | ([.diagnosis[].code] | index("account")) as $account |
+  rule("the account comes first, where there was anything";
+       $account == if .active_ns + .busy_ns > 0 then 0 else null end),
+  (.diagnosis[] | select(.code == "account").numbers |
+   rule("the account adds up to the elapsed time";
+        .no_client_ns + .waiting_ns + .storage_ns == $report.elapsed_ns),
+   rule("the storage is what was busy"; .storage_ns == $report.busy_ns),
+   rule("what took most of it is told";
+        [.no_client_ns, .waiting_ns, .largest_ns] | max
+        | . <= $report.elapsed_ns / 2 or $report.elapsed_ns < 1e8
+          or ([$report.diagnosis[].code] | any(is_part))));
+
 rules(.type),
+(select(.type == "final") | "diagnosis: \(diagnosis_rules)"),
 (select(.type == "interval") | "cumulative: \(cumulative_rules)")

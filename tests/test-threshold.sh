@@ -81,4 +81,6 @@ EOF
 
 # 0 is none, and no heading either.
 expect statsthreshold=0 </dev/null
-if grep -E '^(sizes|aligned)|^  [0-9]+ other' report; then fail "there is something"; fi
+if grep -E '^(sizes|aligned)|^  [0-9]+ other' report; then
+  fail "there is something"
+fi

@@ -399,6 +399,24 @@ test_streams (void **state)
   }
 }
 
+/* What came too early and failed does not go on where the next one ended. */
+static void
+test_streams_failed (void **state)
+{
+  struct recorder_totals totals;
+
+  (void) state;
+  for (enum op op = OP_READ; op <= OP_WRITE; op++) {
+    do_at (op, 0, connection, 0);
+    do_at (op, 1024, connection, op == OP_WRITE ? EIO : 0);
+    do_at (op, 512, connection, 0);
+  }
+  do_at (OP_FLUSH, 0, connection, EIO);
+  totals = read_totals ();
+  assert_int_equal (totals.time.sequential[OP_READ], 2);
+  assert_int_equal (totals.time.sequential[OP_WRITE], 1);
+}
+
 /* It makes no difference whether a request was seen in flight, also where it
  * fails; and no figure ever goes back.
  */
@@ -1024,6 +1042,7 @@ main (void)
     TEST (test_fast_zero),
     TEST (test_opening),
     TEST (test_streams),
+    TEST (test_streams_failed),
     TEST (test_streams_seen),
     TEST (test_connections),
     TEST (test_in_flight),

@@ -688,6 +688,8 @@ test_left_all (void **state)
 
     assert_non_null (ring);
     ring->recorder = recorder;
+    connection_keep (connection);
+    ring->connection = connection;
     ring_mark_beginning (ring);
     settler_list (settler, ring);
     record = ring_record (ring);

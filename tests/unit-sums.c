@@ -140,6 +140,8 @@ count_sequential (struct own *own, const struct request *request, int error)
 
   sequence_add (&own->stream, request->offset, request->count, &found);
   itself = error != 0 && found.requests > 0;
+  if (error != 0 && found.requests == 0)
+    CHECK (!sequence_fail (&own->stream, own->stream.next - 1));
   own->sequential += found.requests - itself;
   own->small += found.small - (itself && request->count < SEQUENCE_SMALL);
 }
@@ -148,7 +150,7 @@ static void
 count_success (struct own *own, const struct record *record)
 {
   tally_record (&own->tally, record, 0, BLOCK);
-  tally_alignment (&own->tally, record, 0);
+  tally_alignment (&own->tally, record, ALIGNED_TO);
 }
 
 static void

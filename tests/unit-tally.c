@@ -40,7 +40,7 @@ count (uint64_t offset, uint32_t length, uint64_t block)
   };
 
   tally_record (&tally, &request, 1000, block);
-  tally_alignment (&tally, &request, 0);
+  tally_alignment (&tally, &request, ALIGNED_TO);
 }
 
 static uint64_t
@@ -144,7 +144,7 @@ test_preferred (void **state)
   (void) state;
   tally_alignment (&tally, &record, 512);
   assert_int_equal (tally.misaligned, 0);
-  tally_alignment (&tally, &record, 0);
+  tally_alignment (&tally, &record, ALIGNED_TO);
   assert_int_equal (tally.misaligned, 1);
   tally_alignment (&tally, &(struct record) { .offset = 16384,
                                               .count = 32768 }, 32768);

@@ -550,19 +550,26 @@ check_breaks (const char *text)
   }
 }
 
-/* Findings are broken into lines at blanks, and all their words are there. */
+/* Findings are broken into lines at blanks, and all their words are there,
+ * and their codes; but those that explain next to nothing are not.
+ */
 static void
 check_diagnosis (const struct snapshot *snapshot)
 {
   struct finding findings[MAX_FINDINGS];
   const size_t nr = diagnose (snapshot, findings);
   char *text = text_of (snapshot, false), *lines;
-  char expected[MAX_FINDINGS * sizeof findings[0].text] = "diagnosis\n";
+  char expected[MAX_FINDINGS * (sizeof findings[0].text + 40)]
+    = "diagnosis\n";
 
   for (size_t i = 0; i < nr; i++) {
+    if (findings[i].kind == TIME && findings[i].weight < 1)
+      continue;
     strcat (expected, "- ");
     strcat (expected, findings[i].text);
-    strcat (expected, "\n");
+    strcat (expected, " [");
+    strcat (expected, findings[i].code);
+    strcat (expected, "]\n");
   }
   lines = strstr (text, "\n\ndiagnosis\n");
   assert_non_null (lines);
@@ -584,6 +591,7 @@ test_diagnosis (void **state)
   const struct snapshot snapshot = {
     .elapsed_ns = 2107 * MS, .nr_layers = 1, .layers = &layer,
   };
+  char *text;
 
   (void) state;
   layer.time.first_begin = 1;
@@ -596,6 +604,17 @@ test_diagnosis (void **state)
       .error = EIO, .requests = n,
     };
     check_diagnosis (&snapshot);
+  }
+
+  /* A flush of 0.9 % of the time, and of 1.1 %. */
+  layer.time.busy_ns = layer.time.request_busy_ns = 40 * MS;
+  for (unsigned ms = 19; ms <= 23; ms += 4) {
+    layer.time.op_busy_ns[OP_FLUSH] = ms * MS;
+    layer.time.account[OP_FLUSH] = ms * MS;
+    check_diagnosis (&snapshot);
+    text = text_of (&snapshot, false);
+    assert_int_equal (strstr (text, " [flush]\n") != NULL, ms == 23);
+    free (text);
   }
 }
 

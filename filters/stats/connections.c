@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "connections.h"
+#include "tally.h"
 
 void
 connections_init (struct connections *connections)
@@ -161,6 +162,7 @@ connection_new (struct connections *connections, const char *name)
   connection->cut = strlen (name) > strlen (connection->name);
   connection->connections = connections;
   atomic_init (&connection->references, 1);
+  atomic_init (&connection->preferred, ALIGNED_TO);
 
   pthread_mutex_lock (&connections->lock);
   connection->next = connections->undecided;
@@ -213,8 +215,9 @@ connection_block_sizes (struct connection *connection,
 {
   struct connections *connections = connection->connections;
 
-  atomic_store_explicit (&connection->preferred, sizes->preferred,
-                         memory_order_relaxed);
+  if (sizes->preferred)
+    atomic_store_explicit (&connection->preferred, sizes->preferred,
+                           memory_order_relaxed);
   pthread_mutex_lock (&connections->lock);
   connection->block_sizes = *sizes;
   if (connection->decided)      /* a report came in between */

@@ -73,7 +73,8 @@ struct connection {
   struct connections *connections;
   _Atomic unsigned references;  /* its handle's, and one of each ring */
   struct sequence *streams[NR_OPS]; /* for whoever settles; NULL: none yet */
-  _Atomic uint32_t preferred;   /* block size, as the storage says it, or 0 */
+  _Atomic uint32_t preferred;   /* block size, as the storage says it, or
+                                   ALIGNED_TO */
 
   /* Until it is decided whether it was opened, under the lock: */
   struct connection *next, **link;

@@ -157,6 +157,12 @@ recorder_closed (struct recorder *recorder)
 
 /* What the settler counts. */
 
+static bool
+has_offset (unsigned kind)
+{
+  return kind < NR_OPS && kind != OP_FLUSH;
+}
+
 /* See whether it goes on with a stream, where it has an offset. */
 static void
 follow (struct ring *ring, const struct record *record)
@@ -164,13 +170,25 @@ follow (struct ring *ring, const struct record *record)
   const unsigned kind = record->kind;
   struct sequence *stream;
 
-  if (kind >= NR_OPS || kind == OP_FLUSH)
+  if (!has_offset (kind))
     return;
   stream = ring->connection->streams[kind];
   if (stream == NULL)
     stream = connection_stream (ring->connection, kind);
   if (stream)
     timeline_follow (&ring->request, record->offset, record->count, stream);
+}
+
+/* It has failed, so it went on with nothing. */
+static void
+unfollow (struct ring *ring, const struct record *record)
+{
+  struct sequence *stream = has_offset (record->kind)
+    ? ring->connection->streams[record->kind] : NULL;
+
+  if (stream)
+    timeline_unfollow (&ring->recorder->timeline, &ring->request, record,
+                       stream);
 }
 
 /* A client that asks for a fast zero is ready for this answer. */
@@ -239,8 +257,10 @@ tell_end (struct ring *ring, const struct record *record)
     return;
   }
   timeline_end (&recorder->timeline, &ring->request, record);
-  if (record->failed)
+  if (record->failed) {
+    unfollow (ring, record);
     count_failure (&recorder->ops[record->kind], record, ns);
+  }
   else
     count_success (ring, record, ns);
 }

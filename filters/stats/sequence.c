@@ -71,6 +71,20 @@ sequence_look (struct sequence *sequence, uint64_t offset, uint32_t count,
   while ((i = find_loose (sequence, end)) != -1) {
     sequence->loose &= ~(UINT32_C (1) << i);
     end = sequence->ends[i];
-    found_one (found, sequence->counts[i]);
+    /* One that failed is in its place on the disk all the same. */
+    if ((sequence->failed >> i & 1) == 0)
+      found_one (found, sequence->counts[i]);
   }
+}
+
+/* Of one that has left the window it is not known. */
+bool
+sequence_fail (struct sequence *sequence, uint64_t number)
+{
+  const uint32_t bit = UINT32_C (1) << number % SEQUENCE_WINDOW;
+
+  if (sequence->next - number > SEQUENCE_WINDOW)
+    return false;
+  sequence->failed |= bit;
+  return (sequence->loose & bit) == 0;
 }

@@ -46,6 +46,7 @@ struct sequence {
   uint32_t counts[SEQUENCE_WINDOW];   /* and their bytes */
   uint32_t loose;                     /* a bit for each that is not (yet) */
                                       /* sequential */
+  uint32_t failed;                    /* and for each loose one that failed */
   uint64_t next;                      /* how many there were */
 };
 
@@ -85,8 +86,8 @@ sequence_may_end_at (const struct sequence *sequence, uint64_t offset)
 }
 
 /* A request of count bytes at offset.  Sets found to which requests this one
- * makes sequential: itself and those that came too early.  Not
- * thread-safe.
+ * makes sequential: itself and those that came too early, unless these have
+ * failed.  Not thread-safe.
  */
 static inline void
 sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count,
@@ -104,9 +105,17 @@ sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count,
   sequence->ends[place] = offset + count;
   sequence->counts[place] = count;
   sequence->loose |= bit;
+  if (sequence->failed)
+    sequence->failed &= ~bit;
   if (found->requests)
     sequence->loose ^= bit;
   sequence->hashes[0][h / 64] |= UINT64_C (1) << h % 64;
 }
+
+/* A request failed that did not make itself sequential; number is what
+ * sequence->next was before it was added.  Returns whether another has counted
+ * it meanwhile.  If not, none will.
+ */
+extern bool sequence_fail (struct sequence *sequence, uint64_t number);
 
 #endif /* STATS_SEQUENCE_H */

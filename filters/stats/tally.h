@@ -120,16 +120,15 @@ tally_latency (struct tally *tally, uint64_t latency_ns)
 extern void tally_record (struct tally *tally, const struct record *record,
                           uint64_t latency_ns, uint64_t block);
 
-/* Count whether it is a multiple of the block size that the storage prefers,
- * a power of two, or of ALIGNED_TO where that is 0, in offset and length.
+/* Count whether it is a multiple of a block size, in offset and length: that
+ * which the storage prefers, a power of two, or ALIGNED_TO.
  */
 static inline void
 tally_alignment (struct tally *tally, const struct record *record,
-                 uint32_t preferred)
+                 uint32_t block)
 {
-  const uint32_t block = preferred ? preferred : ALIGNED_TO;
-
-  tally->misaligned += ((record->offset | record->count) & (block - 1)) != 0;
+  if (((uint32_t) record->offset | record->count) & (block - 1))
+    tally->misaligned++;
 }
 
 /* Count a failed request; error is below NR_ERRNOS, 0 for what is none. */

@@ -196,9 +196,9 @@ write_layer_heading (FILE *fp, size_t i, size_t nr_layers)
   fprintf (fp, "\n");
 }
 
-/* A finding, broken into lines of at most 80 columns. */
+/* Broken into lines of at most 80 columns. */
 static void
-write_finding (FILE *fp, const char *text)
+write_lines (FILE *fp, const char *text)
 {
   enum { WIDTH = 78 };
   const char *indent = "- ";
@@ -219,16 +219,37 @@ write_finding (FILE *fp, const char *text)
   }
 }
 
+/* With the name under which the manual has it. */
+static void
+write_finding (FILE *fp, const struct finding *finding)
+{
+  char text[sizeof finding->text + 32];
+
+  snprintf (text, sizeof text, "%s [%s]", finding->text, finding->code);
+  write_lines (fp, text);
+}
+
+static bool
+is_worth_telling (const struct finding *finding)
+{
+  return finding->kind != TIME || finding->weight >= FINDING_WEIGHT;
+}
+
 static void
 write_diagnosis (FILE *fp, const struct snapshot *snapshot)
 {
   struct finding findings[MAX_FINDINGS];
   const size_t nr = diagnose (snapshot, findings);
+  bool heading = false;
 
-  if (nr > 0)
-    fprintf (fp, "\ndiagnosis\n");
-  for (size_t i = 0; i < nr; i++)
-    write_finding (fp, findings[i].text);
+  for (size_t i = 0; i < nr; i++) {
+    if (!is_worth_telling (&findings[i]))
+      continue;
+    if (!heading)
+      fprintf (fp, "\ndiagnosis\n");
+    heading = true;
+    write_finding (fp, &findings[i]);
+  }
 }
 
 void

@@ -18,6 +18,27 @@ timeline_init (struct timeline *timeline, uint64_t now)
   concurrency_init (&timeline->concurrency, now);
 }
 
+/* The one that counts it may end later, and until then there is one less than
+ * was counted, which may be less than none.
+ */
+void
+timeline_unfollow (struct timeline *timeline, const struct in_order *request,
+                   const struct record *record, struct sequence *stream)
+{
+  if (request->follows.requests || !sequence_fail (stream, request->number))
+    return;
+  timeline->sequential[record->kind]--;
+  timeline->small_sequential[record->kind] -= record->count < SEQUENCE_SMALL;
+}
+
+static uint64_t
+never_less (uint64_t *told, uint64_t count)
+{
+  if ((int64_t) count > (int64_t) *told)
+    *told = count;
+  return *told;
+}
+
 static void
 read_op (struct timeline *timeline, enum op op, uint64_t now,
          struct timeline_totals *totals)
@@ -30,6 +51,11 @@ read_op (struct timeline *timeline, enum op op, uint64_t now,
     = time_later (timeline->told_in_flight_ns[op],
                   concurrency_in_flight_ns (c, op, now));
   totals->in_flight_ns[op] = timeline->told_in_flight_ns[op];
+  totals->sequential[op] = never_less (&timeline->told_sequential[op],
+                                       timeline->sequential[op]);
+  totals->small_sequential[op]
+    = never_less (&timeline->told_small_sequential[op],
+                  timeline->small_sequential[op]);
   totals->op_most_in_flight[op] = c->op_most[op].run;
   totals->op_recent_most[op] = c->op_most[op].recent;
   for (unsigned size = 0; size < SIZE_CLASSES; size++) {
@@ -66,8 +92,5 @@ timeline_read (struct timeline *timeline, uint64_t now,
   memcpy (totals->size_depths, timeline->size_depths,
           sizeof totals->size_depths);
   memcpy (totals->overlapped, timeline->overlapped, sizeof totals->overlapped);
-  memcpy (totals->sequential, timeline->sequential, sizeof totals->sequential);
-  memcpy (totals->small_sequential, timeline->small_sequential,
-          sizeof totals->small_sequential);
   concurrency_forget_recent (c);
 }

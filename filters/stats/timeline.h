@@ -81,6 +81,7 @@ struct in_order {
   bool overlapped;              /* another was in flight then, or since */
   struct sequence_found follows; /* what it makes sequential, see
                                    timeline_follow */
+  uint64_t number;              /* in its stream */
 };
 
 struct timeline {
@@ -91,7 +92,10 @@ struct timeline {
   struct depth_class size_depths[NR_OPS][SIZE_CLASSES][DEPTH_CLASSES];
   uint64_t overlapped[NR_OPS];
   uint64_t sequential[NR_OPS], small_sequential[NR_OPS];
-  uint64_t told_in_flight_ns[NR_OPS]; /* which never becomes less */
+
+  /* What was told, which never becomes less. */
+  uint64_t told_in_flight_ns[NR_OPS];
+  uint64_t told_sequential[NR_OPS], told_small_sequential[NR_OPS];
 };
 
 extern void timeline_init (struct timeline *timeline, uint64_t now);
@@ -145,7 +149,7 @@ timeline_count_sequential (struct timeline *timeline,
                            const struct record *record)
 {
   const struct sequence_found *found = &request->follows;
-  const bool itself = record->failed && found->requests > 0;
+  const bool itself = record->failed;
 
   timeline->sequential[record->kind] += found->requests - itself;
   timeline->small_sequential[record->kind]
@@ -166,7 +170,8 @@ timeline_end (struct timeline *timeline, struct in_order *request,
   if (timeline->alone == request)
     timeline->alone = NULL;
   timeline->overlapped[kind] += request->overlapped;
-  timeline_count_sequential (timeline, request, record);
+  if (request->follows.requests)
+    timeline_count_sequential (timeline, request, record);
   if (record->failed)
     return;
   class = &timeline->size_depths[kind][size_class (record->count)]
@@ -183,8 +188,17 @@ static inline void
 timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
                  struct sequence *stream)
 {
+  request->number = stream->next;
   sequence_add (stream, offset, count, &request->follows);
 }
+
+/* Such a request has failed, as the record says.  If it came too early, and
+ * the one that it follows has counted it, that is taken back.
+ */
+extern void timeline_unfollow (struct timeline *timeline,
+                               const struct in_order *request,
+                               const struct record *record,
+                               struct sequence *stream);
 
 /* All as it is at the moment now, when everything up to now was told. */
 extern void timeline_read (struct timeline *timeline, uint64_t now,
