@@ -105,6 +105,8 @@ refused_by 'compare good infinite' \
 # Nested without end, and junk without end.
 yes '{"a":[' | head -n 100000 >deep
 refused deep 'deep:[0-9]*: nested too deep for a report$'
+{ echo '{"a":['; yes '[],' | head -n 4000000 | tr -d '\n'; echo '[]]}'; } >wide
+refused wide 'wide:2: too large for a report$'
 truncate -s 1G sparse
 refused sparse 'sparse:1: not a report in JSON$'
 
