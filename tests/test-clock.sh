@@ -98,8 +98,8 @@ for steps in '' steps; do
 
   # No time is longer than all, and a request not shorter than it is.
   jq -e -s --argjson outer "$outer" '
-    [.. | objects | to_entries[] | select(.key | endswith("_ns")) |
-     .value | numbers] | length > 0 and all(. <= $outer)' "json$steps"
+    [.. | objects | del(.start_time_ns) | to_entries[] |
+     select(.key | endswith("_ns")) | .value | numbers] | length > 0 and all(. <= $outer)' "json$steps"
   jq -e -s --argjson outer "$outer" '
     .[-1] | .type == "final" and
     .elapsed_ns >= .active_ns and
