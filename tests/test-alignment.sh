@@ -103,7 +103,7 @@ ask statsformat=json "${policy[@]}"
 jq -e ".layers[0].block_size == $sizes, \"differ\":false}" report
 jq -r "$misaligned" report |
   grep '^100.0% of the reads are not aligned to the blocks of 64.0 KiB that'
-ask "${policy[@]}"
+ask statsdetail=full "${policy[@]}"
 sed -n '/^aligned to/,/^$/p' report | grep -x 'block sizes advertised: '\
 'at least 512 B, preferred 64.0 KiB, at most 32.0 MiB'
 
@@ -117,5 +117,5 @@ jq -r "$misaligned" report |
 ask statsformat=json
 jq -e '.layers[0].block_size == null and .diagnosis != null' report
 [ -z "$(jq -r "$misaligned" report)" ] || fail "they are aligned to 4 KiB"
-ask
+ask statsdetail=full
 if grep 'block sizes' report; then fail "there are none"; fi

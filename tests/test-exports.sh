@@ -49,7 +49,7 @@ jq -c sort names.json | diff - reported
 json_check '.layers[0].exports | map(.opened) | unique == [1]'
 
 run statsdetail=full
-sed -n '/^openings, /,/^$/p' report >connections
+sed -n '/^openings, /,/^$/{/./p}' report >connections
 [ "$(wc -l <connections)" -eq 10 ] || fail "not a row for each name"
 grep -E '^  \(default export\) +1 +0 ' connections
 grep -E '^  plain +1 +0 ' connections

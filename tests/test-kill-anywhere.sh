@@ -50,7 +50,7 @@ shape ()
 {
   case $1 in
     json) jq -c 'del(.. | numbers, strings)' ;;
-    *) sed -E 's/ [0-9.e+-]+( s|%|,|$)/ N\1/g' ;;
+    *) sed -E 's/ [0-9.e+-]+( |%|,|$)/ N\1/g' ;;
   esac
 }
 

@@ -44,7 +44,7 @@ grep -F "nbdkit_stats_requests_total{$label,layer=\"2\",op=\"read\"} 0" report
 # With rows, too.
 run statslabel=rows statsinterval=1m
 sed -n 1p report | grep ', run rows$'
-sed -n 2p report | grep '^ seconds '
+sed -n 2p report | grep '^ *UTC  *seconds '
 
 # As long as it may be, and longer.
 longest=$(printf '%0255d' 0)

@@ -37,7 +37,7 @@ for args in statsformat=text 'statsformat=prometheus statsinterval=0.01' \
   tail -n 100 source
   case $args in
     *append*) [ "$(grep -c '^total: 0 ops' source)" -eq 1 ]
-              [ "$(grep -cx '[0-9]*' source)" -eq 10000 ] ;;
+              [ "$(grep -cx '[0-9][0-9]*' source)" -eq 10000 ] ;;
     *text) [ "$(sed -n 1p source | cut -d: -f1)" = 'elapsed time' ]
            [ "$(wc -l <source)" -lt 20 ] ;;
     *json*) [ "$(tail -n 1 source | jq -r .type)" = final ]

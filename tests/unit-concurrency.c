@@ -462,7 +462,7 @@ static void
 test_random (void **state)
 {
   static const uint64_t lengths[] = { 1, 20, 300, 5000 };
-  static const uint64_t readings[] = { 20, 300, WORLD };
+  static const uint64_t readings[] = { 200, 1000, WORLD };
 
   for (unsigned round = 0; round < 60; round++) {
     const uint64_t length = lengths[round % LENGTH (lengths)];
