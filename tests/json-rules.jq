@@ -117,7 +117,33 @@ def news_rules($kind):
                    (.returned.extents // 0) + ([.depths[].requests] | sum)
                    > 0)),
   rule("an interval has exports with news";
-       $kind == "final" or all(.exports[]; .opened + .failed > 0));
+       $kind == "final" or
+       all(.exports[]; .opened + .failed + (.ops | length) > 0));
+
+# What exports have of an operation, the others included, adds up; busy times
+# are those of unions.
+def export_rules($exports):
+  def sum_of(f): [$exports[] | f] | sum;
+  rule("requests of exports add up"; sum_of(.total_ios) == .total_ios),
+  rule("bytes of exports add up"; sum_of(.io_bytes) == .io_bytes),
+  rule("failures of exports add up"; sum_of(.failed) == .failed.total),
+  rule("latencies of exports add up";
+       close(sum_of(.lat_ns.sum); .total_ios * (.lat_ns.mean // 0))),
+  .busy_ns as $busy |
+  rule("exports are as long busy";
+       $busy <= sum_of(.busy_ns)),
+  rule("no export is longer busy";
+       all($exports[]; .busy_ns <= $busy)),
+  rule("an export has a mean where it has requests";
+       all($exports[]; (.lat_ns.mean != null) == (.total_ios > 0)));
+
+def exports_rules:
+  (.exports + [.other_exports // empty] | map(.ops)) as $exports |
+  rule("exports have what the layer has";
+       [$exports[] | keys_unsorted[]] - (.ops | keys_unsorted) == []),
+  (.ops | to_entries[] | .key as $name |
+   ([$exports[][$name] // empty]) as $of_exports |
+   .value | export_rules($of_exports) | "\($name): \(.)");
 
 def states: all_ops + ["opening", "several", "waiting", "no_client"];
 
@@ -155,7 +181,7 @@ def gap_rules:
 
 def layer_rules($elapsed; $kind):
   . as $layer |
-  news_rules($kind),
+  news_rules($kind), exports_rules,
   rule("busy <= elapsed"; .busy_ns <= $elapsed),
   rule("active <= elapsed"; .active_ns <= $elapsed),
   rule("busy is with requests, with openings, or with both";

@@ -82,6 +82,15 @@ for bad in --detail=more --format=more; do
   grep 'there is no .* more; see nbdkit-stats report --help$' err
 done
 
+# Figures by export.
+nbdkit -U - --filter=stats memory 1M statsfile=report statsformat=json \
+       statsdetail=full --run '
+  for name in one two; do
+    nbdsh -u "nbd+unix:///$name?socket=$unixsocket" -c "h.pread (512, 0)"
+  done'
+same
+nbdkit-stats report report | sed -n '/^by export/,/^$/p' | grep '^  two$'
+
 # A row each interval and the final report beneath, as often as there are runs.
 rm report
 run statsinterval=0.05 statsappend=true

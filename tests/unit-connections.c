@@ -330,6 +330,70 @@ test_many_exports (void **state)
   }
 }
 
+/* A name has its place from its first request on, which may come before
+ * anybody knows whether it was opened.
+ */
+static void
+test_used (void **state)
+{
+  struct connections_totals totals;
+  struct connection *a = connection_new (&connections, "a");
+  struct connection *b = open_one ("b", 1);
+  struct connection *bad = connection_new (&connections, "bad");
+
+  (void) state;
+  assert_int_equal (connections_first_used (&connections), NO_PLACE);
+  assert_int_equal (a->place, NO_PLACE);
+  read_totals ();
+  assert_int_equal (b->place, 0);
+  connection_use (a);
+  connection_use (a);
+  assert_int_equal (a->place, 1);
+  assert_int_equal (connections_first_used (&connections), 1);
+  totals = read_totals ();
+  assert_int_equal (totals.nr_exports, 2);
+  check_opens (&totals.exports[1].opens, 0, 0, 0, 0);
+  assert_false (connections_used_several (&connections));
+
+  /* It is the same one however it ends. */
+  connection_ask (a);
+  connection_asked (a, 5, true);
+  assert_int_equal (a->place, 1);
+  totals = read_totals ();
+  assert_string_equal (totals.exports[1].name, "a");
+  check_opens (&totals.exports[1].opens, 0, 1, 5, 5);
+
+  connection_use (b);
+  assert_int_equal (b->place, 0);
+  assert_true (connections_used_several (&connections));
+  assert_int_equal (connections_first_used (&connections), 1);
+
+  /* One that failed without a place gets none any more. */
+  connection_ask (bad);
+  connection_asked (bad, 1, true);
+  connection_use (bad);
+  assert_int_equal (bad->place, PLACE_OF_OTHERS);
+  assert_int_equal (read_totals ().nr_exports, 2);
+  connection_release (a);
+  connection_release (bad);
+  connection_closed (b);
+}
+
+/* Several connections to one export are one export. */
+static void
+test_used_one (void **state)
+{
+  struct connection *first = open_one ("", 1), *second = open_one ("", 1);
+
+  (void) state;
+  connection_use (first);
+  connection_use (second);
+  assert_int_equal (first->place, second->place);
+  assert_false (connections_used_several (&connections));
+  connection_closed (first);
+  connection_closed (second);
+}
+
 /* A name is as long as clients like.  What is kept of it has a bound. */
 static void
 test_long_names (void **state)
@@ -596,6 +660,8 @@ main (void)
     TEST (test_at_once),
     TEST (test_exports),
     TEST (test_many_exports),
+    TEST (test_used),
+    TEST (test_used_one),
     TEST (test_long_names),
     TEST (test_no_memory),
     TEST (test_streams),

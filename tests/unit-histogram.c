@@ -65,6 +65,56 @@ check_error (uint64_t value)
     assert_true (error * 128 <= value);
 }
 
+/* And coarse ones: 3.2 %, or 2 ns. */
+static void
+check_coarse_error (uint64_t value)
+{
+  uint64_t coarse[COARSE_ALL] = { 0 };
+  uint64_t middle, error;
+
+  coarse[coarse_bin (value)] = 1;
+  middle = coarse_percentile (coarse, 50000, 0, UINT64_MAX);
+  error = middle > value ? middle - value : value - middle;
+  assert_true (error <= 2 || error * 32 <= value);
+}
+
+static void
+test_coarse (void **state)
+{
+  uint64_t bins[HISTOGRAM_ALL], coarse[COARSE_ALL] = { 0 };
+
+  (void) state;
+  for (unsigned bin = 0; bin < HISTOGRAM_ALL; bin++)
+    bins[bin] = bin % 4 + (bin < HISTOGRAM_BINS / 100);
+  coarse_add (coarse, bins);
+  coarse_add (coarse, bins);
+  for (unsigned bin = 0; bin < COARSE_BINS; bin++) {
+    assert_int_equal (coarse[bin],
+                      2 * (bins[4 * bin] + bins[4 * bin + 1]
+                           + bins[4 * bin + 2] + bins[4 * bin + 3]));
+    check_coarse_error (histogram_low (4 * bin));
+    check_coarse_error (histogram_low (4 * bin + 4) - 1);
+  }
+  assert_int_equal (coarse[COARSE_BINS], 2 * bins[HISTOGRAM_OVERFLOW]);
+  assert_int_equal (coarse_bin (HIGHEST), COARSE_BINS - 1);
+  assert_int_equal (coarse_bin (UINT64_MAX), COARSE_BINS);
+}
+
+static void
+test_coarse_extremes (void **state)
+{
+  uint64_t coarse[COARSE_ALL] = { 0 };
+
+  (void) state;
+  assert_int_equal (coarse_percentile (coarse, 99000, 5, 7), 0);
+  coarse[coarse_bin (1000)] = 1;
+  assert_int_equal (coarse_percentile (coarse, 99000, 1000, 1000), 1000);
+  coarse[COARSE_BINS] = 1;
+  assert_int_equal (coarse_percentile (coarse, 50000, 1000, 7200 * S), 1008);
+  assert_int_equal (coarse_percentile (coarse, 50001, 1000, 7200 * S),
+                    7200 * S);
+}
+
 static void
 test_error (void **state)
 {
@@ -302,6 +352,8 @@ main (void)
     cmocka_unit_test (test_bounds),
     cmocka_unit_test (test_overflow),
     cmocka_unit_test (test_error),
+    cmocka_unit_test (test_coarse),
+    cmocka_unit_test (test_coarse_extremes),
     cmocka_unit_test (test_spreads),
     cmocka_unit_test (test_extremes),
     cmocka_unit_test (test_nothing),

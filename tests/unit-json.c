@@ -371,10 +371,16 @@ test_layer (void **state)
                "{\"clients\":9,\"opened\":3,\"failed\":1,"
                "\"open_ns\":{\"sum\":8000000,\"mean\":2000000,"
                "\"max\":5000000},\"max_at_once\":2,\"now\":1}");
-  expect_json (report, "/layers/0/exports",
-               "[{\"name\":\"disk\",\"cut\":false,\"opened\":3,\"failed\":0,"
-               "\"open_ns\":{\"sum\":6000000,\"mean\":2000000,"
-               "\"max\":5000000}}]");
+  expect_keys (report, "/layers/0/exports/0",
+               " name cut opened failed open_ns ops");
+  expect_text (report, "/layers/0/exports/0/name", "disk");
+  expect_json (report, "/layers/0/exports/0/cut", "false");
+  expect_count (report, "/layers/0/exports/0/opened", 3);
+  expect_count (report, "/layers/0/exports/0/failed", 0);
+  expect_json (report, "/layers/0/exports/0/open_ns",
+               "{\"sum\":6000000,\"mean\":2000000,\"max\":5000000}");
+  expect_keys (report, "/layers/0/exports/0/ops",
+               " write zero extents flush");
   expect_keys (report, "/layers/0/ops",
                " read write trim zero extents cache flush");
   expect_count (report, "/layers/0/unrecorded", 7);
@@ -874,6 +880,7 @@ test_interval (void **state)
   in_between[0].connections.exports[0].opens = (struct opens) { 0 };
   in_between[0].connections.exports[1].opens = (struct opens) { .failed = 1 };
   in_between[0].connections.other_exports = (struct opens) { .failed = 2 };
+  in_between[0].by_export.only = 1;
   report = report_of (&snapshot, &interval);
   expect_keys (report, "",
                " schema type filter_version nbdkit_version plugin label"
@@ -886,6 +893,9 @@ test_interval (void **state)
   expect_count (report, "/layers/0/ops/write/total_ios", 4);
   expect_real (report, "/layers/0/ops/write/bw_bytes", 40000);
   expect_count (report, "/layers/0/exports/0/failed", 1);
+  expect_count (report, "/layers/0/exports/0/ops/write/total_ios", 4);
+  expect_json (report, "/layers/0/exports/0/ops/write/lat_ns/percentile",
+               "{}");
   assert_false (has (report, "/layers/0/exports/1"));
   expect_json (report, "/layers/1/ops", "{}");
   expect_json (report, "/layers/1/exports", "[]");
@@ -911,6 +921,47 @@ test_interval (void **state)
   final = report_of (&snapshot, NULL);
   expect_part_of (at (report, "/cumulative"), final);
   json_object_put (final);
+  json_object_put (report);
+}
+
+/* Requests by export: of the only one what the layer has, and of several what
+ * each has; what is not known is empty.
+ */
+static void
+test_by_export (void **state)
+{
+  static struct recorder_totals layer;
+  struct snapshot snapshot = snapshot_of (&layer, 1);
+  struct json_object *report;
+
+  (void) state;
+  make_rich (&layer);
+  report = report_of (&snapshot, NULL);
+  expect_count (report, "/layers/0/exports/0/ops/read/total_ios", 12);
+  expect_json (report, "/layers/0/exports/1/ops", "{}");
+  expect_json (report, "/layers/0/other_exports/ops", "{}");
+  expect_count (report, "/layers/0/exports/0/ops/read/lat_ns/percentile/"
+                "99.000000", op_percentile (&layer.ops[OP_READ], 99000));
+  json_object_put (report);
+
+  layer.by_export.only = PLACE_OF_SEVERAL;
+  layer.by_export.ops[1][OP_FLUSH] = (struct export_op) {
+    .requests = 3, .bytes = 4, .latency_ns = 6, .failed = 7, .busy_ns = 8,
+    .p99_ns = 9,
+  };
+  layer.by_export.ops[PLACE_OF_OTHERS][OP_READ] = (struct export_op) {
+    .failed = 1, .busy_ns = 5,
+  };
+  report = report_of (&snapshot, NULL);
+  expect_json (report, "/layers/0/exports/0/ops", "{}");
+  expect_json (report, "/layers/0/exports/1/ops",
+               "{\"flush\":{\"total_ios\":3,\"io_bytes\":4,\"busy_ns\":8,"
+               "\"failed\":7,\"lat_ns\":{\"sum\":6,\"mean\":2,"
+               "\"percentile\":{\"99.000000\":9}}}}");
+  expect_json (report, "/layers/0/other_exports/ops",
+               "{\"read\":{\"total_ios\":0,\"io_bytes\":0,\"busy_ns\":5,"
+               "\"failed\":1,\"lat_ns\":{\"sum\":0,\"mean\":null,"
+               "\"percentile\":{}}}}");
   json_object_put (report);
 }
 
@@ -1070,6 +1121,7 @@ main (void)
     cmocka_unit_test (test_two_layers),
     cmocka_unit_test (test_interval),
     cmocka_unit_test (test_idle_interval),
+    cmocka_unit_test (test_by_export),
     cmocka_unit_test (test_export_names),
     cmocka_unit_test (test_diagnosis),
     cmocka_unit_test (test_no_memory),

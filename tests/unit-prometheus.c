@@ -87,7 +87,7 @@ skip_label (const char *p)
   p = skip_name (p);
   p = skip_text (p, "=\"");
   while (*p != '"') {
-    assert_true (isprint ((unsigned char) *p) || *p & 0x80);
+    assert_true (*p && *p != '\n');
     if (*p == '\\') {
       p++;
       assert_true (*p == '\\' || *p == '"' || *p == 'n');
@@ -150,7 +150,14 @@ skip_head (const char *p, struct family *family)
   return skip_text (end, "\n");
 }
 
-/* The name of the family itself, or with what a histogram adds to it. */
+static bool
+is_distribution (const struct family *family)
+{
+  return strcmp (family->type, "histogram") == 0
+    || strcmp (family->type, "summary") == 0;
+}
+
+/* The name of the family itself, or with what such a type adds to it. */
 static bool
 belongs_to (const char *name, size_t length, const struct family *family)
 {
@@ -159,8 +166,10 @@ belongs_to (const char *name, size_t length, const struct family *family)
 
   if (strncmp (name, family->name, family_length) != 0)
     return false;
-  if (strcmp (family->type, "histogram") != 0)
-    return length == family_length;
+  if (length == family_length)
+    return strcmp (family->type, "histogram") != 0;
+  if (!is_distribution (family))
+    return false;
   for (unsigned i = 0; i < 3; i++) {
     if (length == family_length + strlen (suffixes[i])
         && strncmp (name + family_length, suffixes[i],
@@ -191,7 +200,7 @@ check_type (const struct family *family)
 
   if (is_total)
     assert_string_equal (family->type, "counter");
-  else if (strcmp (family->type, "histogram") != 0)
+  else if (!is_distribution (family))
     assert_string_equal (family->type, "gauge");
 }
 
@@ -695,6 +704,91 @@ test_run (void **state)
   assert_true (nr_series > 100);
 }
 
+/* Exports have those operations that they had, and of the only one these are
+ * the layer's.
+ */
+static void
+test_exports (void **state)
+{
+  static char disk[] = "disk", other[] = "other";
+
+  (void) state;
+  conversion ();
+  layers[0].connections.nr_exports = 2;
+  layers[0].connections.exports[0].name = disk;
+  layers[0].connections.exports[1].name = other;
+  layers[0].by_export.only = 1;
+  report_now ();
+  expect ("export_requests_total{layer=\"1\",op=\"write\",export=\"other\"}",
+          "1271");
+  expect_none ("export_requests_total{layer=\"1\",op=\"write\","
+               "export=\"disk\"}");
+  expect_none ("export_requests_total{layer=\"1\",op=\"trim\","
+               "export=\"other\"}");
+
+  layers[0].by_export.only = PLACE_OF_SEVERAL;
+  layers[0].by_export.ops[0][OP_READ] = (struct export_op) {
+    .requests = 1, .bytes = 2, .latency_ns = 3, .failed = 4, .busy_ns = 5,
+    .p99_ns = 6,
+  };
+  layers[0].by_export.ops[PLACE_OF_OTHERS][OP_READ] = (struct export_op) {
+    .failed = 7,
+  };
+  report_now ();
+#define DISK "{layer=\"1\",op=\"read\",export=\"disk\""
+#define OTHERS "{layer=\"1\",op=\"read\",export=\"\",place=\"others\""
+  expect ("export_requests_total" DISK "}", "1");
+  expect ("export_bytes_total" DISK "}", "2");
+  expect ("export_failed_requests_total" DISK "}", "4");
+  expect ("export_busy_seconds_total" DISK "}", "0.000000005");
+  expect ("export_request_duration_seconds" DISK ",quantile=\"0.99\"}",
+          "0.000000006");
+  expect ("export_request_duration_seconds_sum" DISK "}", "0.000000003");
+  expect ("export_request_duration_seconds_count" DISK "}", "1");
+  expect ("export_failed_requests_total" OTHERS "}", "7");
+  expect_none ("export_request_duration_seconds" OTHERS
+               ",quantile=\"0.99\"}");
+#undef DISK
+#undef OTHERS
+}
+
+/* Whatever a name is made of, no two series are the same, as check_format
+ * sees, and nobody can pass for the others.
+ */
+static void
+test_export_names (void **state)
+{
+  static char longest[MAX_EXPORT_NAME + 1];
+  static char *const names[] = {
+    (char *) "", (char *) "others", (char *) "\",place=\"others",
+    (char *) "back\\slash\nnewline", (char *) "\xc3\xa4", (char *) "\xff",
+    (char *) "\xfe", (char *) "\xef\xbf\xbd", longest, longest,
+  };
+  struct connections_totals *c = &layers[0].connections;
+
+  (void) state;
+  memset (longest, 'x', sizeof longest - 1);
+  c->nr_exports = LENGTH (names);
+  layers[0].by_export.only = PLACE_OF_SEVERAL;
+  for (unsigned i = 0; i < EXPORT_PLACES; i++)
+    layers[0].by_export.ops[i][OP_FLUSH].requests = i + 1;
+  for (unsigned i = 0; i < LENGTH (names); i++)
+    c->exports[i].name = names[i];
+  c->exports[LENGTH (names) - 1].cut = true;
+  report_now ();
+#define FLUSHES "export_requests_total{layer=\"1\",op=\"flush\",export=\""
+  expect (FLUSHES "\"}", "1");
+  expect (FLUSHES "others\"}", "2");
+  expect (FLUSHES "\\\",place=\\\"others\"}", "3");
+  expect (FLUSHES "back\\\\slash\\nnewline\"}", "4");
+  expect (FLUSHES "\xc3\xa4\"}", "5");
+  expect (FLUSHES "\xef\xbf\xbd\",place=\"6\"}", "6");
+  expect (FLUSHES "\xef\xbf\xbd\",place=\"7\"}", "7");
+  expect (FLUSHES "\xef\xbf\xbd\"}", "8");
+  expect (FLUSHES "\",place=\"others\"}", "65");
+#undef FLUSHES
+}
+
 /* It needs no memory of its own, so it says all without. */
 static void
 test_no_memory (void **state)
@@ -749,6 +843,8 @@ main (void)
     TEST (test_no_layers),
     TEST (test_escapes),
     TEST (test_run),
+    TEST (test_exports),
+    TEST (test_export_names),
     TEST (test_no_memory),
     TEST (test_full_disk),
   };

@@ -19,6 +19,7 @@
 #include <pthread.h>
 #include <sched.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
@@ -27,6 +28,7 @@
 #include "ops.h"
 #include "recorder.h"
 #include "settler.h"
+#include "snapshot.h"
 #include "tally.h"
 #include "unit-threads.h"
 #include "wrap-alloc.h"
@@ -730,6 +732,7 @@ fails (unsigned i)
 
 struct worker {
   pthread_t thread;
+  struct connection *connection;
   bool sleeps;                  /* in some requests, as storage does */
   unsigned requests;
   uint64_t longest_ns;          /* of its requests, seen from within */
@@ -743,7 +746,10 @@ work (void *vp)
 
   for (unsigned i = 0; i < worker->requests; i++) {
     const enum op op = i % NR_OPS;
-    struct ring *ring = begin (recorder, op, size_of (op));
+    struct ring *ring = recorder_begin (recorder, worker->connection,
+                                        &(struct request) {
+      .kind = op, .count = size_of (op),
+    });
 
     CHECK (ring != NULL);
     if (ring == NULL)
@@ -759,6 +765,29 @@ work (void *vp)
       worker->longest_ns = clock_since (begin_ns, end_ns);
   }
   return NULL;
+}
+
+/* What exports have adds up to what the layer has. */
+static void
+check_exports (const struct recorder_totals *totals)
+{
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct op_totals *all = &totals->ops[op];
+    struct export_op sum = { 0 };
+
+    for (unsigned place = 0; place < EXPORT_PLACES; place++) {
+      const struct export_op export = layer_export_op (totals, place, op);
+
+      CHECK (export.busy_ns <= clock_since (started, clock_now ()));
+      CHECK (export.bytes == export.requests * size_of (op));
+      sum.requests += export.requests;
+      sum.latency_ns += export.latency_ns;
+      sum.failed += export.failed;
+    }
+    CHECK (sum.requests == all->tally.requests);
+    CHECK (sum.latency_ns == all->tally.latency_ns);
+    CHECK (sum.failed == failures_total (&all->failures).requests);
+  }
 }
 
 /* What holds at any moment, and from one read to the next. */
@@ -785,6 +814,7 @@ check_read (const struct recorder_totals *totals,
     CHECK (totals->time.op_busy_ns[op] >= before->time.op_busy_ns[op]);
     in_flight += totals->time.in_flight[op];
   }
+  check_exports (totals);
   CHECK (in_flight <= nr_threads);
   CHECK (totals->time.most_in_flight <= MAX_THREADS);
 }
@@ -832,12 +862,46 @@ check_sums (const struct recorder_totals *totals, unsigned nr_threads,
   }
 }
 
+/* Threads in turn have a connection of one of these exports. */
+static void
+open_exports (struct connection **of, unsigned nr_exports)
+{
+  char name[16];
+
+  for (unsigned i = 0; i < nr_exports; i++) {
+    snprintf (name, sizeof name, "%u", i);
+    of[i] = connection_new (&recorder->connections, name);
+    assert_non_null (of[i]);
+    connection_opened (of[i]);
+  }
+}
+
+/* Each export has what its threads have sent. */
+static void
+check_by_export (const struct recorder_totals *totals, unsigned nr_exports)
+{
+  const unsigned places = totals->connections.nr_exports;
+
+  assert_int_equal (places, nr_exports < MAX_EXPORTS ? nr_exports
+                                                     : MAX_EXPORTS);
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const uint64_t all = totals->ops[op].tally.requests;
+
+    for (unsigned place = 0; place < places; place++)
+      assert_int_equal (layer_export_op (totals, place, op).requests,
+                        all / nr_exports);
+    assert_int_equal (layer_export_op (totals, PLACE_OF_OTHERS, op).requests,
+                      all / nr_exports * (nr_exports - places));
+  }
+}
+
 /* A begin may be told late, after a thread was preempted, and then lose what
  * lies before that; see concurrency.h.  Else nothing of the longest is lost.
  */
 static void
-run_threads (unsigned nr_threads, bool sleep)
+run_exports (unsigned nr_threads, bool sleep, unsigned nr_exports)
 {
+  struct connection *of[MAX_THREADS];
   static struct worker workers[MAX_THREADS];
   static struct reader reader;
   static struct recorder_totals totals;
@@ -847,10 +911,12 @@ run_threads (unsigned nr_threads, bool sleep)
   memset (workers, 0, sizeof workers);
   memset (&reader, 0, sizeof reader);
   reader.nr_threads = nr_threads;
+  open_exports (of, nr_exports);
   assert_int_equal (
     pthread_create (&reader.thread, NULL, read_on, &reader), 0);
   for (unsigned i = 0; i < nr_threads; i++) {
     workers[i].sleeps = sleep;
+    workers[i].connection = of[i % nr_exports];
     workers[i].requests = requests;
     assert_int_equal (
       pthread_create (&workers[i].thread, NULL, work, &workers[i]), 0);
@@ -859,13 +925,22 @@ run_threads (unsigned nr_threads, bool sleep)
     pthread_join (workers[i].thread, NULL);
   reader.stop = true;
   pthread_join (reader.thread, NULL);
+  for (unsigned i = 0; i < nr_exports; i++)
+    connection_closed (of[i]);
 
   read_into (recorder, &totals);
   check_read (&totals, &reader.totals, 0);
   assert_no_complaint ();
   check_sums (&totals, nr_threads, requests);
+  check_by_export (&totals, nr_exports);
   if (nr_threads == 1)
     assert_true (totals.time.busy_ns >= workers[0].longest_ns);
+}
+
+static void
+run_threads (unsigned nr_threads, bool sleep)
+{
+  run_exports (nr_threads, sleep, 1);
 }
 
 static void
@@ -887,6 +962,42 @@ test_sixteen_sleep (void **state)
 {
   (void) state;
   run_threads (16, true);
+}
+
+static void
+test_exports (void **state)
+{
+  (void) state;
+  run_exports (16, true, 4);
+}
+
+static void
+test_exports_of_one_thread (void **state)
+{
+  enum { N = 70 };
+  struct connection *of[N];
+  struct recorder_totals totals;
+
+  (void) state;
+  open_exports (of, N);
+  for (unsigned i = 0; i < 10 * N; i++) {
+    do_at (i % NR_OPS, i, of[i * 3 % N], 0);
+    if (i % 100 == 99) {
+      totals = read_totals ();
+      for (unsigned op = 0; op < NR_OPS; op++) {
+        uint64_t sum = 0;
+
+        for (unsigned place = 0; place < EXPORT_PLACES; place++)
+          sum += layer_export_op (&totals, place, op).requests;
+        assert_int_equal (sum, totals.ops[op].tally.requests);
+      }
+    }
+  }
+  totals = read_totals ();
+  assert_int_equal (totals.by_export.only, PLACE_OF_SEVERAL);
+  assert_int_equal (totals.connections.nr_exports, MAX_EXPORTS);
+  for (unsigned i = 0; i < N; i++)
+    connection_closed (of[i]);
 }
 
 /* Requests that all run at once are busy for as long as one of them. */
@@ -1059,6 +1170,9 @@ main (void)
     TEST (test_sixteen_threads),
     TEST_WITH_THREAD (test_sixteen_threads),
     TEST_WITH_THREAD (test_sixteen_sleep),
+    TEST (test_exports),
+    TEST_WITH_THREAD (test_exports),
+    TEST (test_exports_of_one_thread),
     TEST_WITH_THREAD (test_all_at_once),
     TEST (test_come_and_go),
     TEST_WITH_THREAD (test_come_and_go),

@@ -247,7 +247,9 @@ random_connections (uint64_t *state, struct connections_totals *totals)
   totals->all = random_opens (state);
   totals->now = any (state, 64);
   totals->most = any (state, 64);
-  totals->nr_exports = (unsigned) random_below (state, MAX_EXPORTS + 1);
+  totals->nr_exports
+    = (unsigned) random_below (state, random_below (state, 2)
+                                      ? 4 : MAX_EXPORTS + 1);
   for (unsigned i = 0; i < totals->nr_exports; i++)
     totals->exports[i] = (struct export_opens) {
       .name = (char *) names[random_below (state, LENGTH (names))],
@@ -284,6 +286,40 @@ random_block_sizes (uint64_t *state, struct connections_totals *totals)
   totals->block_sizes_differ = random_below (state, 2);
 }
 
+/* Nothing of any, or more than one with requests. */
+static void
+random_exports (uint64_t *state, struct recorder_totals *layer)
+{
+  const unsigned nr = layer->connections.nr_exports;
+
+  layer->by_export.only = NO_PLACE;
+  if (nr < 2 || random_below (state, 2))
+    return;
+  layer->by_export.only = PLACE_OF_SEVERAL;
+  for (unsigned i = 0; i < nr; i++) {
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      if (i < 2 || random_below (state, 2))
+        layer->by_export.ops[i < nr - 1 ? i : PLACE_OF_OTHERS][op]
+          = (struct export_op) {
+            .requests = 1 + any (state, 20), .bytes = any (state, 40),
+            .latency_ns = any (state, 40), .failed = any (state, 4),
+            .busy_ns = any (state, 40), .p99_ns = any (state, 40),
+          };
+    }
+  }
+}
+
+/* All are of one. */
+static void
+only_export (struct recorder_totals *layer)
+{
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (layer->connections.nr_exports == 1
+        && layer->ops[op].tally.requests > 0)
+      layer->by_export.only = 0;
+  }
+}
+
 static void
 random_layer (uint64_t *state, struct recorder_totals *layer,
               const struct snapshot *snapshot, unsigned requests)
@@ -309,6 +345,8 @@ random_layer (uint64_t *state, struct recorder_totals *layer,
   random_gaps (state, &time->gaps, snapshot);
   random_connections (state, &layer->connections);
   random_block_sizes (state, &layer->connections);
+  random_exports (state, layer);
+  only_export (layer);
   layer->unrecorded = random_below (state, 3);
 }
 
@@ -383,7 +421,6 @@ test_small (void **state)
     struct snapshot snapshot = random_snapshot (&seed, 4, 1);
     char *json;
 
-    snapshot.layers[0].connections.nr_exports %= 4;
     json = form_of (&snapshot, NULL, json_write, 0, false, true);
     keep_for_fuzzer (json);
     free (json);

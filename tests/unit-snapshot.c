@@ -305,6 +305,112 @@ test_intervals_add_up (void **state)
   }
 }
 
+/* What happens in a tick is of one export, after some ticks of another one. */
+static void
+give_to_export (struct recorder_totals *layer,
+                const struct recorder_totals *earlier)
+{
+  const unsigned place = (unsigned) random_below (&random_state,
+                                                  EXPORT_PLACES);
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    struct export_op *export = &layer->by_export.ops[place][op];
+    const struct export_op all
+      = export_op_of_layer (&layer->ops[op], layer->time.op_busy_ns[op]);
+    const struct export_op had
+      = export_op_of_layer (&earlier->ops[op], earlier->time.op_busy_ns[op]);
+
+    export->requests += all.requests - had.requests;
+    export->bytes += all.bytes - had.bytes;
+    export->latency_ns += all.latency_ns - had.latency_ns;
+    export->failed += all.failed - had.failed;
+    export->busy_ns += all.busy_ns - had.busy_ns;
+    export->p99_ns = 1;
+  }
+}
+
+static void
+add_exports (struct export_op sum[EXPORT_PLACES][NR_OPS],
+             const struct recorder_totals *part)
+{
+  for (unsigned place = 0; place < EXPORT_PLACES; place++) {
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      const struct export_op export = layer_export_op (part, place, op);
+
+      sum[place][op].requests += export.requests;
+      sum[place][op].bytes += export.bytes;
+      sum[place][op].latency_ns += export.latency_ns;
+      sum[place][op].failed += export.failed;
+      sum[place][op].busy_ns += export.busy_ns;
+    }
+  }
+}
+
+/* Also the interval in which the second one comes. */
+static void
+test_exports_add_up (void **state)
+{
+  enum { FIRST = 2, SECOND_COMES = 5 };
+  static struct export_op sum[EXPORT_PLACES][NR_OPS];
+  struct recorder_totals *layer = &run.layers[0];
+
+  (void) state;
+  memset (sum, 0, sizeof sum);
+  layer->by_export.only = FIRST;
+  for (unsigned tick = 0; tick < 30; tick++) {
+    something_happens ();
+    if (tick == SECOND_COMES) {
+      layer->by_export.only = PLACE_OF_SEVERAL;
+      for (unsigned op = 0; op < NR_OPS; op++)
+        layer->by_export.ops[FIRST][op]
+          = layer_export_op (&before.layers[0], FIRST, op);
+    }
+    if (tick >= SECOND_COMES)
+      give_to_export (layer, &before.layers[0]);
+    snapshot_subtract (&interval, &run, &before);
+    snapshot_copy (&before, &run);
+    add_exports (sum, &interval.layers[0]);
+    assert_true (layer_has_exports (layer) == (tick >= SECOND_COMES));
+    for (unsigned op = 0; tick >= SECOND_COMES && op < NR_OPS; op++)
+      assert_int_equal (layer_export_op (&interval.layers[0], FIRST,
+                                         op).p99_ns, 0);
+  }
+  for (unsigned place = 0; place < EXPORT_PLACES; place++) {
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      const struct export_op *all = &layer->by_export.ops[place][op];
+
+      assert_int_equal (sum[place][op].requests, all->requests);
+      assert_int_equal (sum[place][op].bytes, all->bytes);
+      assert_int_equal (sum[place][op].latency_ns, all->latency_ns);
+      assert_int_equal (sum[place][op].failed, all->failed);
+      assert_int_equal (sum[place][op].busy_ns, all->busy_ns);
+    }
+  }
+}
+
+/* The only export has what the layer has, and no other has anything. */
+static void
+test_only_export (void **state)
+{
+  struct recorder_totals *layer = &run.layers[0];
+
+  (void) state;
+  something_happens ();
+  layer->by_export.only = 63;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct export_op export = layer_export_op (layer, 63, op);
+    const struct export_op other = layer_export_op (layer, 0, op);
+
+    assert_int_equal (export.requests, layer->ops[op].tally.requests);
+    assert_int_equal (export.busy_ns, layer->time.op_busy_ns[op]);
+    assert_int_equal (export.p99_ns, op_percentile (&layer->ops[op], 99000));
+    assert_true (export_op_mean_ns (&export) == op_mean_ns (&layer->ops[op]));
+    assert_false (export_op_has_news (&other));
+  }
+  layer->by_export.only = NO_PLACE;
+  assert_int_equal (layer_export_op (layer, 63, OP_READ).requests, 0);
+}
+
 /* Each of what a request may leave in an interval by itself. */
 static void
 test_news (void **state)
@@ -319,7 +425,12 @@ test_news (void **state)
     &time->op_busy_ns[OP_ZERO], &time->sequential[OP_ZERO],
     &time->depths[OP_ZERO][DEPTH_CLASSES - 1].requests,
   };
-  struct opens opens = { .longest_ns = 1 };
+  struct opens *opens = &layer.connections.exports[3].opens;
+  struct export_op *export = &layer.by_export.ops[3][OP_FLUSH];
+  uint64_t *const counts_of_export[] = {
+    &opens->opened, &opens->failed, &export->requests, &export->failed,
+    &export->busy_ns,
+  };
 
   (void) state;
   assert_false (op_has_news (&layer, OP_ZERO));
@@ -333,11 +444,15 @@ test_news (void **state)
   time->in_flight[OP_ZERO] = 1;
   assert_true (op_has_news (&layer, OP_ZERO));
 
-  assert_false (opens_have_news (&opens));
-  opens.opened = 1;
-  assert_true (opens_have_news (&opens));
-  opens = (struct opens) { .failed = 1 };
-  assert_true (opens_have_news (&opens));
+  opens->longest_ns = 1;
+  layer.by_export.only = PLACE_OF_SEVERAL;
+  assert_false (export_has_news (&layer, 3));
+  for (size_t i = 0; i < LENGTH (counts_of_export); i++) {
+    *counts_of_export[i] = 1;
+    assert_true (export_has_news (&layer, 3));
+    assert_false (export_has_news (&layer, 4));
+    *counts_of_export[i] = 0;
+  }
 }
 
 /* Bounds are within those of the run, and of its slowest requests none is
@@ -645,6 +760,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     TEST (test_intervals_add_up),
+    TEST (test_exports_add_up),
+    TEST (test_only_export),
     TEST (test_news),
     TEST (test_interval_extremes),
     TEST (test_interval_most),

@@ -686,7 +686,7 @@ test_connections (void **state)
 "all                                 12       1           231 ms   1.00 s       3\n"
 "  (default export)                   0       1          1.00 ms  2.00 ms\n"
 "  disk1                              1       1          1.00 ms  2.00 ms\n"
-"  tab?here and ?[31m red ??          2       1          1.00 ms  2.00 ms\n"
+"  tab?here and ?[31m red ?           2       1          1.00 ms  2.00 ms\n"
 "  a name that is much too long       3       1          1.00 ms  2.00 ms\n"
   );
   c->other_exports = (struct opens) {
@@ -698,9 +698,57 @@ test_connections (void **state)
 "all                                 12       1           231 ms   1.00 s       3\n"
 "  (default export)                   0       1          1.00 ms  2.00 ms\n"
 "  disk1                              1       1          1.00 ms  2.00 ms\n"
-"  tab?here and ?[31m red ??          2       1          1.00 ms  2.00 ms\n"
+"  tab?here and ?[31m red ?           2       1          1.00 ms  2.00 ms\n"
 "  a name that is much too long       3       1          1.00 ms  2.00 ms\n"
 "  (others)                           6       2           1.00 s   2.00 s\n"
+  );
+}
+
+/* Where there is more than one, those that had requests, and of these what
+ * they had.
+ */
+static void
+test_by_export (void **state)
+{
+  static char names[][100] = {
+    "", "idle", "b\xc3\xa4r\xff\x1b[31m",
+    "a name that is so long that it would have to be broken into two lines"
+    " if it were not cut",
+  };
+  struct connections_totals *c = &layer.connections;
+  struct export_op (*ops)[NR_OPS] = layer.by_export.ops;
+
+  (void) state;
+  c->nr_exports = LENGTH (names);
+  for (unsigned i = 0; i < LENGTH (names); i++)
+    c->exports[i].name = names[i];
+  requests (OP_READ, 1, 0, 512, MS, 0);
+  expect_no_table ("by export");
+  layer.by_export.only = PLACE_OF_SEVERAL;
+  ops[0][OP_READ] = (struct export_op) {
+    .requests = 1271, .bytes = 1224065024, .latency_ns = 1271 * MS,
+    .failed = 3, .busy_ns = 356 * MS, .p99_ns = 17 * MS,
+  };
+  ops[0][OP_FLUSH] = (struct export_op) {
+    .requests = 2, .latency_ns = 1021 * MS, .busy_ns = 1021 * MS,
+  };
+  ops[2][OP_ZERO] = (struct export_op) { .failed = 1, .busy_ns = MS };
+  ops[3][OP_WRITE] = (struct export_op) {
+    .requests = UINT64_MAX, .bytes = UINT64_MAX, .failed = UINT64_MAX,
+    .latency_ns = UINT64_MAX, .busy_ns = UINT64_MAX, .p99_ns = UINT64_MAX,
+  };
+  ops[PLACE_OF_OTHERS][OP_TRIM] = (struct export_op) { .busy_ns = 5 * S };
+  expect_table (
+"by export             requests   failed      bytes     busy     mean      p99\n"
+"  (default export)\n"
+"    read                  1271        3   1.14 GiB   356 ms  1.00 ms  17.0 ms\n"
+"    flush                    2        0          -   1.02 s   510 ms        -\n"
+"  b?r??[31m\n"
+"    zero                     0        1        0 B  1.00 ms        -        -\n"
+"  a name that is so long that it would have to be broken into two lines if it we\n"
+"    write                18.4E    18.4E   16.0 EiB    585 y     1 ns    585 y\n"
+"  (others)\n"
+"    trim                     0        0        0 B   5.00 s        -        -\n"
   );
 }
 
@@ -711,6 +759,7 @@ test_order (void **state)
   static const char *const headings[] = {
     "latency ", "where the", "in flight ", "mean latency by", "sizes ", "aligned to",
     "block fit", "requests ", "failures ", "slowest ", "openings,",
+    "by export",
   };
   char *text, *next;
 
@@ -719,6 +768,7 @@ test_order (void **state)
   failures_count (&layer.ops[OP_READ].failures, EIO, 1);
   layer.connections.all.opened = 1;
   layer.time.account[OP_READ] = 1 * S;
+  layer.by_export.only = PLACE_OF_SEVERAL;
   text = next = tables ();
   check_lines (text);
   for (size_t i = 0; i < LENGTH (headings); i++) {
@@ -966,6 +1016,7 @@ main (void)
     TEST (test_failures),
     TEST (test_slowest),
     TEST (test_connections),
+    TEST (test_by_export),
     RICH (test_order),
     TEST (test_amplification),
     TEST (test_amplification_none),

@@ -358,3 +358,39 @@ read_op (const struct input *object, struct recorder_totals *layer,
   read_slowest (object, &layer->ops[op].extremes, snapshot->start);
   read_time (object, &layer->time, op);
 }
+
+/* Exports. */
+
+static struct export_op
+read_export_op (const struct input *object)
+{
+  const struct input latency = input_object (object, "lat_ns");
+  const struct input percentile = input_object (&latency, "percentile");
+
+  return (struct export_op) {
+    .requests = input_count (object, "total_ios"),
+    .bytes = input_count (object, "io_bytes"),
+    .busy_ns = input_count (object, "busy_ns"),
+    .failed = input_count (object, "failed"),
+    .latency_ns = input_count (&latency, "sum"),
+    .p99_ns = input_has (&percentile, "99.000000")
+      ? input_count (&percentile, "99.000000") : 0,
+  };
+}
+
+bool
+read_export_ops (const struct input *export, struct export_op ops[NR_OPS])
+{
+  const struct input object = input_object (export, "ops");
+  bool any = false;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (input_has (&object, op_name (op))) {
+      const struct input member = input_object (&object, op_name (op));
+
+      ops[op] = read_export_op (&member);
+      any = true;
+    }
+  }
+  return any;
+}

@@ -11,6 +11,8 @@
 #ifndef TOOLS_OP_READER_H
 #define TOOLS_OP_READER_H
 
+#include <stdbool.h>
+
 #include "json_input.h"
 #include "snapshot.h"
 
@@ -24,5 +26,11 @@ extern void read_op (const struct input *object,
 /* The gaps of a layer, which are kept as an operation is. */
 extern void read_gaps (const struct input *layer, struct op_totals *gaps,
                        uint64_t start);
+
+/* The operations of an export, or of the other ones.  Returns whether there
+ * is any.
+ */
+extern bool read_export_ops (const struct input *export,
+                             struct export_op ops[NR_OPS]);
 
 #endif /* TOOLS_OP_READER_H */

@@ -70,12 +70,35 @@ read_block_size (const struct input *layer,
   }
 }
 
+/* An export in a place had requests: the only one, or one of several. */
 static void
-read_exports (const struct input *layer, struct connections_totals *totals)
+read_place (const struct input *export, struct by_export_totals *by,
+            unsigned place)
+{
+  if (!read_export_ops (export, by->ops[place]))
+    return;
+  by->only = by->only == NO_PLACE ? place : PLACE_OF_SEVERAL;
+}
+
+static void
+read_export (const struct input *object, struct recorder_totals *totals,
+             unsigned place)
+{
+  totals->connections.exports[place] = (struct export_opens) {
+    .name = (char *) input_string (object, "name"),
+    .cut = input_bool (object, "cut"),
+    .opens = read_opens (object),
+  };
+  read_place (object, &totals->by_export, place);
+}
+
+static void
+read_exports (const struct input *layer, struct recorder_totals *totals)
 {
   const struct input list = input_list (layer, "exports");
   const size_t nr = input_length (&list);
 
+  totals->by_export.only = NO_PLACE;
   if (nr > MAX_EXPORTS) {
     input_error (&list, NULL, "has more than %u exports", MAX_EXPORTS);
     return;
@@ -83,17 +106,14 @@ read_exports (const struct input *layer, struct connections_totals *totals)
   for (size_t i = 0; i < nr; i++) {
     const struct input object = input_item (&list, i);
 
-    totals->exports[i] = (struct export_opens) {
-      .name = (char *) input_string (&object, "name"),
-      .cut = input_bool (&object, "cut"),
-      .opens = read_opens (&object),
-    };
+    read_export (&object, totals, (unsigned) i);
   }
-  totals->nr_exports = (unsigned) nr;
+  totals->connections.nr_exports = (unsigned) nr;
   if (input_has (layer, "other_exports")) {
     const struct input other = input_object (layer, "other_exports");
 
-    totals->other_exports = read_opens (&other);
+    totals->connections.other_exports = read_opens (&other);
+    read_place (&other, &totals->by_export, PLACE_OF_OTHERS);
   }
 }
 
@@ -159,7 +179,7 @@ read_layer (const struct input *object, struct recorder_totals *totals,
     read_gaps (object, &totals->time.gaps, report->snapshot.start);
   totals->time.most_in_flight = input_small (&in_flight, "max");
   read_connections (object, &totals->connections);
-  read_exports (object, &totals->connections);
+  read_exports (object, totals);
   read_block_size (object, &totals->connections);
   read_ops (object, totals, report);
   totals->unrecorded = input_count (object, "unrecorded");

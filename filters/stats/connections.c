@@ -17,6 +17,7 @@ connections_init (struct connections *connections)
 {
   memset (connections, 0, sizeof *connections);
   pthread_mutex_init (&connections->lock, NULL);
+  atomic_init (&connections->first_used, NO_PLACE);
 }
 
 void
@@ -49,34 +50,60 @@ count (struct opens *opens, uint64_t ns, bool failed)
     opens->longest_ns = ns;
 }
 
-static struct opens *
-find_export (struct connections_totals *totals,
+static unsigned
+find_export (const struct connections_totals *totals,
              const struct connection *connection)
 {
-  struct export_opens *export = totals->exports;
-  struct export_opens *end = export + totals->nr_exports;
+  const struct export_opens *exports = totals->exports;
 
-  while (export < end
-         && (export->cut != connection->cut
-             || strcmp (export->name, connection->name) != 0))
-    export++;
-  return export < end ? &export->opens : NULL;
+  for (unsigned i = 0; i < totals->nr_exports; i++) {
+    if (exports[i].cut == connection->cut
+        && strcmp (exports[i].name, connection->name) == 0)
+      return i;
+  }
+  return PLACE_OF_OTHERS;
 }
 
 /* The name is the list's from now on. */
-static struct opens *
+static unsigned
 add_export (struct connections_totals *totals, struct connection *connection)
 {
-  struct export_opens *export = &totals->exports[totals->nr_exports];
+  const unsigned place = totals->nr_exports;
 
-  if (totals->nr_exports == MAX_EXPORTS)
-    return NULL;
+  if (place == MAX_EXPORTS)
+    return PLACE_OF_OTHERS;
   totals->nr_exports++;
-  *export = (struct export_opens) {
+  totals->exports[place] = (struct export_opens) {
     .name = connection->name, .cut = connection->cut,
   };
   connection->name = NULL;
-  return &export->opens;
+  return place;
+}
+
+/* From here on its place stays.  A name that is not listed is from now on, if
+ * listed.  The caller has the lock.
+ */
+static void
+give_place (struct connection *connection, bool listed)
+{
+  struct connections_totals *totals = &connection->connections->totals;
+  unsigned place;
+
+  if (atomic_load (&connection->place) != NO_PLACE)
+    return;
+  place = find_export (totals, connection);
+  if (place == PLACE_OF_OTHERS && listed)
+    place = add_export (totals, connection);
+  atomic_store (&connection->place, place);
+  free (connection->name);
+  connection->name = NULL;
+}
+
+static struct opens *
+opens_of_place (struct connections_totals *totals, unsigned place)
+{
+  return place == PLACE_OF_OTHERS ? &totals->other_exports
+    : &totals->exports[place].opens;
 }
 
 static void
@@ -96,7 +123,6 @@ static void
 decide (struct connection *connection, bool failed)
 {
   struct connections_totals *totals = &connection->connections->totals;
-  struct opens *opens;
 
   if (connection->decided)
     return;
@@ -104,17 +130,12 @@ decide (struct connection *connection, bool failed)
   *connection->link = connection->next;
   if (connection->next)
     connection->next->link = connection->link;
-  opens = find_export (totals, connection);
-  if (opens == NULL && !failed)
-    opens = add_export (totals, connection);
-  if (opens == NULL)
-    opens = &totals->other_exports;
   if (!failed)
     note_block_sizes (totals, &connection->block_sizes);
-  count (opens, connection->opening_ns, failed);
+  give_place (connection, !failed);
+  count (opens_of_place (totals, atomic_load (&connection->place)),
+         connection->opening_ns, failed);
   count (&totals->all, connection->opening_ns, failed);
-  free (connection->name);
-  connection->name = NULL;
 }
 
 /* Whether it was opened is known when nothing more is asked.  Nobody says
@@ -163,6 +184,7 @@ connection_new (struct connections *connections, const char *name)
   connection->connections = connections;
   atomic_init (&connection->references, 1);
   atomic_init (&connection->preferred, ALIGNED_TO);
+  atomic_init (&connection->place, NO_PLACE);
 
   pthread_mutex_lock (&connections->lock);
   connection->next = connections->undecided;
@@ -222,6 +244,25 @@ connection_block_sizes (struct connection *connection,
   connection->block_sizes = *sizes;
   if (connection->decided)      /* a report came in between */
     note_block_sizes (&connections->totals, sizes);
+  pthread_mutex_unlock (&connections->lock);
+}
+
+void
+connection_use (struct connection *connection)
+{
+  struct connections *connections = connection->connections;
+  unsigned first;
+
+  if (atomic_load (&connection->used))
+    return;
+  pthread_mutex_lock (&connections->lock);
+  give_place (connection, true);
+  first = atomic_load (&connections->first_used);
+  if (first == NO_PLACE)
+    atomic_store (&connections->first_used, connection->place);
+  else if (first != connection->place)
+    atomic_store (&connections->used_several, true);
+  atomic_store (&connection->used, true);
   pthread_mutex_unlock (&connections->lock);
 }
 

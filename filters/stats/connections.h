@@ -16,6 +16,7 @@
 #ifndef STATS_CONNECTIONS_H
 #define STATS_CONNECTIONS_H
 
+#include <limits.h>
 #include <pthread.h>
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -39,9 +40,12 @@ struct export_opens {
 };
 
 /* Clients choose the names, so there are limits.  A name has a place of
- * its own from its first opening that went well, while there are any.
+ * its own from its first opening that went well, or its first request, while
+ * there are any.
  */
 #define MAX_EXPORTS 64
+#define PLACE_OF_OTHERS MAX_EXPORTS
+#define EXPORT_PLACES (MAX_EXPORTS + 1)
 #define MAX_EXPORT_NAME 255     /* bytes */
 
 /* What the storage says of itself, in bytes; all 0 where it does not, or was
@@ -68,10 +72,15 @@ struct connections_totals {
  */
 #define MAX_STREAM_BYTES ((size_t) 3 << 20)
 
+/* A name has none yet. */
+#define NO_PLACE UINT_MAX
+
 /* What nbdkit calls a handle: an export that a client has opened. */
 struct connection {
   struct connections *connections;
   _Atomic unsigned references;  /* its handle's, and one of each ring */
+  _Atomic unsigned place;       /* of its name, PLACE_OF_OTHERS or NO_PLACE */
+  _Atomic bool used;            /* it has a request, and a place */
   struct sequence *streams[NR_OPS]; /* for whoever settles; NULL: none yet */
   _Atomic uint32_t preferred;   /* block size, as the storage says it, or
                                    ALIGNED_TO */
@@ -91,6 +100,8 @@ struct connections {
   pthread_mutex_t lock;         /* protects the rest */
   struct connections_totals totals;
   struct connection *undecided;
+  _Atomic unsigned first_used;  /* place of the first request, or NO_PLACE; */
+  _Atomic bool used_several;    /* written with the lock */
   _Atomic size_t stream_bytes;  /* of all streams; without the lock */
 };
 
@@ -125,12 +136,34 @@ extern void connection_answered (struct connection *connection);
 extern void connection_block_sizes (struct connection *connection,
                                     const struct block_sizes *sizes);
 
+/* A request of it is about to begin: from now on it has a place, and is
+ * used.
+ */
+extern void connection_use (struct connection *connection);
+
 /* It is closed. */
 extern void connection_closed (struct connection *connection);
 
 /* Keep it, also after it is closed; or no longer: the last one frees it. */
 extern void connection_keep (struct connection *connection);
 extern void connection_release (struct connection *connection);
+
+/* The place of what was used first, or NO_PLACE, and whether another was used
+ * since.  Who sees a request of another sees that it was.
+ */
+static inline unsigned
+connections_first_used (const struct connections *connections)
+{
+  return atomic_load_explicit (&connections->first_used,
+                               memory_order_relaxed);
+}
+
+static inline bool
+connections_used_several (const struct connections *connections)
+{
+  return atomic_load_explicit (&connections->used_several,
+                               memory_order_relaxed);
+}
 
 /* For whoever settles: the stream of the connection's requests of this
  * operation, or NULL where there is no room for it.

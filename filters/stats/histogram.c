@@ -29,14 +29,20 @@ histogram_middle (unsigned bin)
   return histogram_low (bin) + (UINT64_C (1) << bin_shift (bin)) / 2;
 }
 
-uint64_t
-histogram_count (const uint64_t bins[HISTOGRAM_ALL])
+static uint64_t
+count_values (const uint64_t *bins, unsigned nr)
 {
   uint64_t count = 0;
 
-  for (unsigned bin = 0; bin < HISTOGRAM_ALL; bin++)
+  for (unsigned bin = 0; bin < nr; bin++)
     count += bins[bin];
   return count;
+}
+
+uint64_t
+histogram_count (const uint64_t bins[HISTOGRAM_ALL])
+{
+  return count_values (bins, HISTOGRAM_ALL);
 }
 
 /* ceil (count * share), and at least 1: in integers, since 99.9 % of 1000
@@ -49,6 +55,21 @@ nearest_rank (uint64_t count, unsigned thousandths)
   const uint64_t rank = (uint64_t) ((scaled + 99999) / 100000);
 
   return rank ? rank : 1;
+}
+
+/* The bin of the value that has this rank, or the last, which is no bin. */
+static unsigned
+ranked_bin (const uint64_t *bins, unsigned last, uint64_t rank)
+{
+  uint64_t seen = 0;
+  unsigned bin;
+
+  for (bin = 0; bin < last; bin++) {
+    seen += bins[bin];
+    if (seen >= rank)
+      break;
+  }
+  return bin;
 }
 
 static uint64_t
@@ -64,15 +85,32 @@ histogram_percentile (const uint64_t bins[HISTOGRAM_ALL],
                       unsigned thousandths, uint64_t min, uint64_t max)
 {
   const uint64_t count = histogram_count (bins);
-  const uint64_t rank = nearest_rank (count, thousandths);
-  uint64_t seen = 0;
+  unsigned bin;
 
   if (count == 0)
     return 0;
-  for (unsigned bin = 0; bin < HISTOGRAM_BINS; bin++) {
-    seen += bins[bin];
-    if (seen >= rank)
-      return clamp (histogram_middle (bin), min, max);
-  }
-  return max;
+  bin = ranked_bin (bins, HISTOGRAM_BINS, nearest_rank (count, thousandths));
+  return bin < HISTOGRAM_BINS ? clamp (histogram_middle (bin), min, max) : max;
+}
+
+void
+coarse_add (uint64_t coarse[COARSE_ALL], const uint64_t bins[HISTOGRAM_ALL])
+{
+  for (unsigned bin = 0; bin < HISTOGRAM_ALL; bin++)
+    coarse[bin >> COARSE_STEP_BITS] += bins[bin];
+}
+
+/* The middle of four bins is where the third begins. */
+uint64_t
+coarse_percentile (const uint64_t coarse[COARSE_ALL], unsigned thousandths,
+                   uint64_t min, uint64_t max)
+{
+  const uint64_t count = count_values (coarse, COARSE_ALL);
+  unsigned bin;
+
+  if (count == 0)
+    return 0;
+  bin = ranked_bin (coarse, COARSE_BINS, nearest_rank (count, thousandths));
+  return bin < COARSE_BINS
+    ? clamp (histogram_low ((bin << COARSE_STEP_BITS) + 2), min, max) : max;
 }

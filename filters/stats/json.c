@@ -66,26 +66,50 @@ add_connections (struct json *json, const struct connections_totals *totals)
   }
 }
 
+/* Requests of an export, operations without any left out. */
 static void
-add_exports (struct json *json, const struct connections_totals *totals,
+add_export_ops (struct json *json, const struct recorder_totals *layer,
+                unsigned place, enum extent extent)
+{
+  JSON_OBJECT (json, "ops") {
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      const struct export_op export = layer_export_op (layer, place, op);
+
+      if (export_op_has_news (&export))
+        json_export_op (json, op, &export, extent == EVERYTHING);
+    }
+  }
+}
+
+static void
+add_export (struct json *json, const struct recorder_totals *layer,
+            unsigned place, enum extent extent)
+{
+  const struct export_opens *export = &layer->connections.exports[place];
+
+  JSON_OBJECT (json, NULL) {
+    json_string (json, "name", export->name);
+    json_bool (json, "cut", export->cut);
+    add_opens (json, &export->opens);
+    add_export_ops (json, layer, place, extent);
+  }
+}
+
+static void
+add_exports (struct json *json, const struct recorder_totals *layer,
              enum extent extent)
 {
   JSON_ARRAY (json, "exports") {
-    for (unsigned i = 0; i < totals->nr_exports; i++) {
-      const struct export_opens *export = &totals->exports[i];
-
-      if (extent == NEWS && !opens_have_news (&export->opens))
-        continue;
-      JSON_OBJECT (json, NULL) {
-        json_string (json, "name", export->name);
-        json_bool (json, "cut", export->cut);
-        add_opens (json, &export->opens);
-      }
+    for (unsigned i = 0; i < layer->connections.nr_exports; i++) {
+      if (extent == EVERYTHING || export_has_news (layer, i))
+        add_export (json, layer, i, extent);
     }
   }
-  if (extent == EVERYTHING || opens_have_news (&totals->other_exports))
-    JSON_OBJECT (json, "other_exports")
-      add_opens (json, &totals->other_exports);
+  if (extent == EVERYTHING || export_has_news (layer, PLACE_OF_OTHERS))
+    JSON_OBJECT (json, "other_exports") {
+      add_opens (json, &layer->connections.other_exports);
+      add_export_ops (json, layer, PLACE_OF_OTHERS, extent);
+    }
 }
 
 static void
@@ -161,7 +185,7 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
                   totals->time.most_in_flight, layer_in_flight (totals),
                   layer_in_flight_ns (totals));
   add_connections (json, &totals->connections);
-  add_exports (json, &totals->connections, extent);
+  add_exports (json, totals, extent);
   if (extent == EVERYTHING)
     add_block_size (json, &totals->connections);
   JSON_OBJECT (json, "ops") {

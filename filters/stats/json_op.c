@@ -410,3 +410,25 @@ json_gaps (struct json *json, const struct op_totals *gaps, uint64_t start)
     add_longest (json, gaps->extremes.slowest, start);
   }
 }
+
+/* By export. */
+
+void
+json_export_op (struct json *json, enum op op, const struct export_op *export,
+                bool percentile)
+{
+  JSON_OBJECT (json, op_name (op)) {
+    json_count (json, "total_ios", export->requests);
+    json_count (json, "io_bytes", export->bytes);
+    json_count (json, "busy_ns", export->busy_ns);
+    json_count (json, "failed", export->failed);
+    JSON_OBJECT (json, "lat_ns") {
+      json_count (json, "sum", export->latency_ns);
+      json_mean (json, "mean", export->latency_ns, export->requests);
+      JSON_OBJECT (json, "percentile") {
+        if (percentile && export->p99_ns)
+          json_count (json, "99.000000", export->p99_ns);
+      }
+    }
+  }
+}

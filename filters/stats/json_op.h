@@ -29,6 +29,12 @@ extern void json_op_totals (struct json *json,
 /* Add fio's percentiles of its latencies; nothing without any. */
 extern void json_percentiles (struct json *json, const struct op_totals *op);
 
+/* Add one with what an export had of it; its percentile where that is known,
+ * if asked for.
+ */
+extern void json_export_op (struct json *json, enum op op,
+                            const struct export_op *export, bool percentile);
+
 /* For all figures that may not have been measured: a mean of n numbers,
  * null where n is 0, and n in ns nanoseconds as n a second, null where no
  * time passed.

@@ -10,9 +10,9 @@
  * written digit by digit: no floating point, so nothing is rounded,
  * nothing is nan or inf, and no locale matters.
  *
- * What clients choose, such as export names, is not in here: each value
- * of a label is a time series that the monitoring system keeps.  The user
- * may choose a label for all of them.
+ * Each value of a label is a time series that the monitoring system keeps.
+ * Of what clients choose only export names are in here, and of these no more
+ * than have a place.  The user may choose a label for all of them.
  */
 
 #include <config.h>
@@ -20,6 +20,7 @@
 #include <errno.h>
 #include <inttypes.h>
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdio.h>
 
 #include "account.h"
@@ -202,26 +203,40 @@ write_value (FILE *fp, uint64_t value, bool ns)
   fputc ('\n', fp);
 }
 
-/* What is not UTF-8 would have the whole file refused. */
+/* Labels. */
+
+/* One character, or what is none: what is not UTF-8 would have the whole file
+ * refused.
+ */
 static void
+write_label_character (FILE *fp, const char *s, size_t length, bool good)
+{
+  if (!good)
+    fputs (UTF8_REPLACEMENT, fp);
+  else if (*s == '\n')
+    fputs ("\\n", fp);
+  else {
+    if (*s == '\\' || *s == '"')
+      fputc ('\\', fp);
+    fwrite (s, 1, length, fp);
+  }
+}
+
+/* Returns whether the value is UTF-8, so that it was written as it is. */
+static bool
 write_label (FILE *fp, const char *name, const char *value)
 {
-  fprintf (fp, "%s=\"", name);
-  while (*value) {
-    bool good;
-    const size_t length = utf8_next (value, &good);
+  bool all_good = true, good;
+  size_t length;
 
-    if (!good)
-      fputs (UTF8_REPLACEMENT, fp);
-    else if (*value == '\n')
-      fputs ("\\n", fp);
-    else if (*value == '\\' || *value == '"')
-      fprintf (fp, "\\%c", *value);
-    else
-      fwrite (value, 1, length, fp);
-    value += length;
+  fprintf (fp, "%s=\"", name);
+  for (; *value; value += length) {
+    length = utf8_next (value, &good);
+    write_label_character (fp, value, length, good);
+    all_good &= good;
   }
   fputc ('"', fp);
+  return all_good;
 }
 
 /* What a sample begins with: its name, and the label that the user gave the
@@ -463,6 +478,107 @@ write_request_durations (FILE *fp, const struct snapshot *snapshot)
   }
 }
 
+/* By export. */
+
+/* A sample of each operation that an export had. */
+struct export_sample {
+  const char *name;             /* NULL: there is none */
+  const char *labels;           /* beside those of all */
+  size_t offset;                /* of its value in struct export_op */
+  bool ns;                      /* nanoseconds, told in seconds */
+  bool known;                   /* 0 is no value */
+};
+
+#define VALUE(member) .offset = offsetof (struct export_op, member)
+#define EXPORT_DURATION "export_request_duration_seconds"
+
+static const struct export_metric {
+  const char *name;
+  const char *type;
+  const char *help;
+  struct export_sample samples[3];
+} export_metrics[] = {
+  { "export_requests_total", "counter", "Requests that succeeded, by export.",
+    { { .name = "export_requests_total", VALUE (requests) } } },
+  { "export_bytes_total", "counter",
+    "Bytes of the requests that succeeded, by export.",
+    { { .name = "export_bytes_total", VALUE (bytes) } } },
+  { "export_failed_requests_total", "counter",
+    "Requests that failed, by export.",
+    { { .name = "export_failed_requests_total", VALUE (failed) } } },
+  { "export_busy_seconds_total", "counter",
+    "Time with at least one request of the operation in flight, by export.",
+    { { .name = "export_busy_seconds_total", VALUE (busy_ns), .ns = true } } },
+  { EXPORT_DURATION, "summary",
+    "How long the requests that succeeded took, since the start, by export.",
+    { { .name = EXPORT_DURATION, .labels = ",quantile=\"0.99\"",
+        VALUE (p99_ns), .ns = true, .known = true },
+      { .name = EXPORT_DURATION "_sum", VALUE (latency_ns), .ns = true },
+      { .name = EXPORT_DURATION "_count", VALUE (requests) } } },
+};
+
+#define NR_EXPORT_METRICS (sizeof export_metrics / sizeof export_metrics[0])
+
+/* No two exports have the same labels: where the name does not say which it
+ * is, its place does.
+ */
+static void
+write_export_labels (FILE *fp, const struct recorder_totals *layer,
+                     unsigned place)
+{
+  const struct export_opens *export = &layer->connections.exports[place];
+
+  fputc (',', fp);
+  if (place == PLACE_OF_OTHERS)
+    fputs ("export=\"\",place=\"others\"", fp);
+  else if (!write_label (fp, "export", export->name) || export->cut)
+    fprintf (fp, ",place=\"%u\"", place + 1);
+}
+
+static void
+write_export_op (FILE *fp, const struct export_metric *metric,
+                 const struct snapshot *snapshot, size_t i, unsigned place,
+                 enum op op)
+{
+  const struct recorder_totals *layer = &snapshot->layers[i];
+  const struct export_op export = layer_export_op (layer, place, op);
+
+  for (unsigned n = 0; n < 3 && metric->samples[n].name; n++) {
+    const struct export_sample *sample = &metric->samples[n];
+    const char *value = (const char *) &export + sample->offset;
+
+    if (!export_op_has_news (&export)
+        || (sample->known && *(const uint64_t *) value == 0))
+      continue;
+    write_op_name (fp, snapshot, sample->name, i, op);
+    write_export_labels (fp, layer, place);
+    fprintf (fp, "%s}", sample->labels ? sample->labels : "");
+    write_value (fp, *(const uint64_t *) value, sample->ns);
+  }
+}
+
+static void
+write_export (FILE *fp, const struct export_metric *metric,
+              const struct snapshot *snapshot, size_t i, unsigned place)
+{
+  for (unsigned op = 0; op < NR_OPS; op++)
+    write_export_op (fp, metric, snapshot, i, place, op);
+}
+
+static void
+write_export_metric (FILE *fp, const struct snapshot *snapshot,
+                     const struct export_metric *metric)
+{
+  write_head (fp, metric->name, metric->type, metric->help);
+  for (size_t i = 0; i < snapshot->nr_layers; i++) {
+    const unsigned nr = snapshot->layers[i].connections.nr_exports;
+
+    for (unsigned place = 0; place < nr; place++)
+      write_export (fp, metric, snapshot, i, place);
+    write_export (fp, metric, snapshot, i, PLACE_OF_OTHERS);
+  }
+}
+
 /* The process. */
 
 static void
@@ -522,6 +638,8 @@ prometheus_write (FILE *fp, const struct report *report)
     write_metric (fp, snapshot, &metrics[i]);
   write_failures (fp, snapshot);
   write_states (fp, snapshot);
+  for (size_t i = 0; i < NR_EXPORT_METRICS; i++)
+    write_export_metric (fp, snapshot, &export_metrics[i]);
   write_gap_durations (fp, snapshot);
   write_request_durations (fp, snapshot);
 }

@@ -11,6 +11,8 @@
 #ifndef STATS_RECORD_H
 #define STATS_RECORD_H
 
+#include <errno.h>
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "ops.h"
@@ -49,5 +51,15 @@ struct record {
 };
 
 _Static_assert (sizeof (struct record) == 64, "a record is a cache line");
+
+/* Failed as no fast zero: a client that asks for one is ready for this
+ * answer.
+ */
+static inline bool
+record_is_refused (const struct record *record)
+{
+  return record->flags & 1 << FLAG_FAST_ZERO
+    && (record->error == ENOTSUP || record->error == EOPNOTSUPP);
+}
 
 #endif /* STATS_RECORD_H */

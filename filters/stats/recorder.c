@@ -56,6 +56,7 @@ recorder_free (struct recorder *recorder)
     return;
   pthread_key_delete (recorder->key);
   connections_free (&recorder->connections);
+  by_export_free (&recorder->by_export);
   free (recorder);
 }
 
@@ -95,6 +96,7 @@ set_connection (struct ring *ring, struct connection *connection)
     connection_release (ring->connection);
   }
   connection_keep (connection);
+  connection_use (connection);
   ring->connection = connection;
 }
 
@@ -191,14 +193,6 @@ unfollow (struct ring *ring, const struct record *record)
                        stream);
 }
 
-/* A client that asks for a fast zero is ready for this answer. */
-static bool
-is_fast_zero_refused (const struct record *record)
-{
-  return record->flags & 1 << FLAG_FAST_ZERO
-    && (record->error == ENOTSUP || record->error == EOPNOTSUPP);
-}
-
 static void
 count_success (struct ring *ring, const struct record *record, uint64_t ns)
 {
@@ -214,7 +208,7 @@ count_success (struct ring *ring, const struct record *record, uint64_t ns)
 static void
 count_failure (struct op_totals *op, const struct record *record, uint64_t ns)
 {
-  if (is_fast_zero_refused (record)) {
+  if (record_is_refused (record)) {
     op->tally.fast_zero_refused.requests++;
     op->tally.fast_zero_refused.ns += ns;
   }
@@ -265,6 +259,41 @@ tell_end (struct ring *ring, const struct record *record)
     count_success (ring, record, ns);
 }
 
+/* By export.  Whoever begins the first request of another has said so before,
+ * and all that was told until this is seen is of the only one.
+ */
+static bool
+counts_by_export (struct recorder *recorder)
+{
+  struct by_export *by = &recorder->by_export;
+
+  if (!connections_used_several (&recorder->connections))
+    return false;
+  if (!by->counts)
+    by_export_start (by, connections_first_used (&recorder->connections),
+                     recorder->ops, &recorder->timeline.concurrency);
+  return true;
+}
+
+/* The begin or the end of the record, which the timeline was told. */
+static void
+tell_export (struct ring *ring, const struct record *record)
+{
+  struct recorder *recorder = ring->recorder;
+  struct by_export *by = &recorder->by_export;
+  const struct concurrency *c = &recorder->timeline.concurrency;
+  unsigned place;
+
+  if (record->kind >= NR_OPS)
+    return;
+  place = atomic_load_explicit (&ring->connection->place,
+                                memory_order_relaxed);
+  if (ring->begun)
+    by_export_end (by, place, record, c);
+  else
+    by_export_begin (by, place, record, c);
+}
+
 /* It begins, and may have ended.  What is asked stands in its record. */
 static inline void
 tell_begin (struct ring *ring, const struct record *record)
@@ -282,6 +311,7 @@ recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
 {
   uint32_t tail = atomic_load_explicit (&ring->tail, memory_order_relaxed);
   uint64_t next = ring_next_at (ring, tail);
+  const bool by_export = counts_by_export (ring->recorder);
 
   while (next <= bound && *budget > 0) {
     const struct record *record = ring_record_at (ring, tail);
@@ -289,12 +319,16 @@ recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
     --*budget;
     if (!ring->begun) {
       tell_begin (ring, record);
+      if (by_export)
+        tell_export (ring, record);
       ring->begun = true;
       next = ring_next_at (ring, tail);
       if (next > bound)
         break;
     }
     tell_end (ring, record);
+    if (by_export)
+      tell_export (ring, record);
     ring->begun = false;
     tail++;
     __builtin_prefetch (ring_record_at (ring, tail));
@@ -325,5 +359,9 @@ recorder_read (struct recorder *recorder, uint64_t moment,
   timeline_read (&recorder->timeline, moment, &totals->time);
   memcpy (totals->ops, recorder->ops, sizeof totals->ops);
   connections_read (&recorder->connections, &totals->connections);
+  totals->by_export.only
+    = connections_first_used (&recorder->connections);
+  by_export_read (&recorder->by_export, moment, recorder->ops,
+                  &totals->by_export);
   totals->unrecorded = atomic_load (&recorder->unrecorded);
 }

@@ -18,6 +18,7 @@
 #include <pthread.h>
 #include <stdint.h>
 
+#include "by_export.h"
 #include "connections.h"
 #include "op_totals.h"
 #include "ops.h"
@@ -30,6 +31,7 @@ struct recorder_totals {
   struct op_totals ops[NR_OPS];
   struct timeline_totals time;
   struct connections_totals connections;
+  struct by_export_totals by_export;
   uint64_t unrecorded;          /* requests for which there was no memory */
 };
 
@@ -44,6 +46,7 @@ struct recorder {
   uint64_t block;
   struct timeline timeline;
   struct op_totals ops[NR_OPS];
+  struct by_export by_export;
 };
 
 /* block is the block size that requests are held against, or 0.  Returns

@@ -123,6 +123,28 @@ subtract_connections (struct connections_totals *interval,
     subtract_opens (&interval->exports[i].opens, &before->exports[i].opens);
 }
 
+/* Before there were several, all was that of the only one. */
+static void
+subtract_exports (struct recorder_totals *interval,
+                  const struct recorder_totals *before)
+{
+  if (!layer_has_exports (interval))
+    return;
+  for (unsigned place = 0; place < EXPORT_PLACES; place++) {
+    for (unsigned op = 0; op < NR_OPS; op++) {
+      const struct export_op earlier = layer_export_op (before, place, op);
+      struct export_op *export = &interval->by_export.ops[place][op];
+
+      export->requests -= earlier.requests;
+      export->bytes -= earlier.bytes;
+      export->latency_ns -= earlier.latency_ns;
+      export->failed -= earlier.failed;
+      export->busy_ns -= earlier.busy_ns;
+      export->p99_ns = 0;
+    }
+  }
+}
+
 static void
 subtract_op (struct op_totals *interval, const struct op_totals *before,
              uint64_t begin)
@@ -148,6 +170,7 @@ snapshot_subtract (struct snapshot *interval, const struct snapshot *now,
     subtract_time (&layer->time, &earlier->time);
     subtract_op (&layer->time.gaps, &earlier->time.gaps, begin);
     subtract_connections (&layer->connections, &earlier->connections);
+    subtract_exports (layer, earlier);
     for (unsigned op = 0; op < NR_OPS; op++)
       subtract_op (&layer->ops[op], &earlier->ops[op], begin);
     layer->unrecorded -= earlier->unrecorded;
@@ -179,9 +202,53 @@ op_has_news (const struct recorder_totals *interval, enum op op)
 }
 
 bool
-opens_have_news (const struct opens *interval)
+export_has_news (const struct recorder_totals *interval, unsigned place)
 {
-  return interval->opened || interval->failed;
+  const struct connections_totals *totals = &interval->connections;
+  const struct opens *opens = place == PLACE_OF_OTHERS
+    ? &totals->other_exports : &totals->exports[place].opens;
+
+  if (opens->opened || opens->failed)
+    return true;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct export_op export = layer_export_op (interval, place, op);
+
+    if (export_op_has_news (&export))
+      return true;
+  }
+  return false;
+}
+
+static struct export_op
+only_export_op (const struct recorder_totals *layer, enum op op)
+{
+  struct export_op export = export_op_of_layer (&layer->ops[op],
+                                                layer->time.op_busy_ns[op]);
+
+  export.p99_ns = op_percentile (&layer->ops[op], 99000);
+  return export;
+}
+
+struct export_op
+layer_export_op (const struct recorder_totals *layer, unsigned place,
+                 enum op op)
+{
+  if (place == layer->by_export.only)
+    return only_export_op (layer, op);
+  return layer_has_exports (layer) ? layer->by_export.ops[place][op]
+    : (struct export_op) { 0 };
+}
+
+bool
+export_op_has_news (const struct export_op *export)
+{
+  return export->requests || export->failed || export->busy_ns;
+}
+
+bool
+layer_has_exports (const struct recorder_totals *layer)
+{
+  return layer->by_export.only == PLACE_OF_SEVERAL;
 }
 
 uint64_t
@@ -276,6 +343,12 @@ double
 op_mean_ns (const struct op_totals *op)
 {
   return ratio (op->tally.latency_ns, op->tally.requests);
+}
+
+double
+export_op_mean_ns (const struct export_op *export)
+{
+  return ratio (export->latency_ns, export->requests);
 }
 
 double

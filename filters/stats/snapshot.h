@@ -71,11 +71,22 @@ extern void snapshot_subtract (struct snapshot *interval,
                                const struct snapshot *now,
                                const struct snapshot *before);
 
-/* Whether an interval has anything to tell of an operation, and of the
- * connections to an export.  What is left out where it has not is 0.
+/* Whether an interval has anything to tell of an operation, and of the export
+ * in a place.  What is left out where it has not is 0.
  */
 extern bool op_has_news (const struct recorder_totals *interval, enum op op);
-extern bool opens_have_news (const struct opens *interval);
+extern bool export_has_news (const struct recorder_totals *interval,
+                             unsigned place);
+
+/* What an export had of an operation, by its place among the exports of the
+ * layer's connections, or PLACE_OF_OTHERS; and whether that is anything.
+ */
+extern struct export_op layer_export_op (const struct recorder_totals *layer,
+                                         unsigned place, enum op op);
+extern bool export_op_has_news (const struct export_op *export);
+
+/* Whether requests are of more than one export. */
+extern bool layer_has_exports (const struct recorder_totals *layer);
 
 /* Data that travelled: bytes read and written. */
 extern uint64_t layer_bytes_moved (const struct recorder_totals *layer);
@@ -106,6 +117,7 @@ extern double layer_mean_in_flight (const struct recorder_totals *layer);
 
 /* Mean latency of requests that succeeded, in ns; 0 without any. */
 extern double op_mean_ns (const struct op_totals *op);
+extern double export_op_mean_ns (const struct export_op *export);
 
 /* Blocks of statsblock bytes that one of those with bytes touches on
  * average; 0 without any.

@@ -15,6 +15,7 @@
 #include "errno_name.h"
 #include "num2str.h"
 #include "tables.h"
+#include "utf8.h"
 
 /* Most tables have a row for each operation that had requests. */
 static bool
@@ -616,33 +617,45 @@ write_opens (FILE *fp, const struct opens *opens)
            num2str (longest, (double) opens->longest_ns, NUM_TIME));
 }
 
-/* A name that a client chose, made fit for a terminal and a column. */
-static void
-write_export_name (FILE *fp, const char *name)
-{
-  enum { WIDTH = 28 };
-  char buf[WIDTH + 1];
-  size_t i;
+/* A name that a client chose, made fit for a terminal and a column of width
+ * characters: what is no ASCII becomes a question mark, one for a character.
+ */
+#define MAX_NAME_WIDTH 78u
 
-  for (i = 0; i < WIDTH && name[i]; i++)
-    buf[i] = name[i] >= ' ' && name[i] < 0x7f ? name[i] : '?';
-  buf[i] = '\0';
-  fprintf (fp, "  %-*s", WIDTH, i ? buf : "(default export)");
+static const char *
+plain_name (char buf[MAX_NAME_WIDTH + 1], const char *name, size_t width)
+{
+  size_t length = 0;
+  bool good;
+
+  if (*name == '\0')
+    return "(default export)";
+  for (; length < width && *name; name += utf8_next (name, &good))
+    buf[length++] = *name >= ' ' && *name < 0x7f ? *name : '?';
+  buf[length] = '\0';
+  return buf;
+}
+
+
+static void
+write_export_opens (FILE *fp, const char *name, const struct opens *opens)
+{
+  if (opens->opened + opens->failed == 0)
+    return;
+  fprintf (fp, "  %-28s", name);
+  write_opens (fp, opens);
+  fputc ('\n', fp);
 }
 
 static void
 write_opens_by_export (FILE *fp, const struct connections_totals *totals)
 {
-  for (unsigned i = 0; i < totals->nr_exports; i++) {
-    write_export_name (fp, totals->exports[i].name);
-    write_opens (fp, &totals->exports[i].opens);
-    fputc ('\n', fp);
-  }
-  if (totals->other_exports.opened + totals->other_exports.failed > 0) {
-    fprintf (fp, "  %-28s", "(others)");
-    write_opens (fp, &totals->other_exports);
-    fputc ('\n', fp);
-  }
+  char name[MAX_NAME_WIDTH + 1];
+
+  for (unsigned i = 0; i < totals->nr_exports; i++)
+    write_export_opens (fp, plain_name (name, totals->exports[i].name, 28),
+                        &totals->exports[i].opens);
+  write_export_opens (fp, "(others)", &totals->other_exports);
 }
 
 /* A client that asks what there is opens exports, too, so there are more
@@ -666,6 +679,74 @@ table_openings (FILE *fp, const struct snapshot *snapshot, size_t place)
   fputc ('\n', fp);
   if (totals->nr_exports > 1)
     write_opens_by_export (fp, totals);
+}
+
+/* By export, where requests are of more than one: its name, and a row for each
+ * operation that it had.
+ */
+
+static void
+write_export_op (FILE *fp, enum op op, const struct export_op *export)
+{
+  char bytes[NUM2STR_LEN];
+
+  fprintf (fp, "    %-14s", op_name (op));
+  write_count (fp, 12, export->requests);
+  write_count (fp, 9, export->failed);
+  fprintf (fp, "%11s", op_kind (op) == KIND_NONE ? "-"
+           : num2str (bytes, (double) export->bytes, NUM_BYTES));
+  write_time (fp, (double) export->busy_ns);
+  if (export->requests)
+    write_time (fp, export_op_mean_ns (export));
+  else
+    fprintf (fp, "%9s", "-");
+  if (export->p99_ns)
+    write_time (fp, (double) export->p99_ns);
+  else
+    fprintf (fp, "%9s", "-");
+  fputc ('\n', fp);
+}
+
+static void
+write_export_heading (FILE *fp, const struct recorder_totals *layer,
+                      unsigned place)
+{
+  char name[MAX_NAME_WIDTH + 1];
+
+  fprintf (fp, "  %s\n", place == PLACE_OF_OTHERS ? "(others)"
+           : plain_name (name, layer->connections.exports[place].name,
+                         MAX_NAME_WIDTH));
+}
+
+static void
+write_export (FILE *fp, const struct recorder_totals *layer, unsigned place)
+{
+  bool named = false;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    const struct export_op export = layer_export_op (layer, place, op);
+
+    if (!export_op_has_news (&export))
+      continue;
+    if (!named)
+      write_export_heading (fp, layer, place);
+    named = true;
+    write_export_op (fp, op, &export);
+  }
+}
+
+void
+table_by_export (FILE *fp, const struct snapshot *snapshot, size_t place)
+{
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
+  if (!layer_has_exports (layer))
+    return;
+  fprintf (fp, "\n%-18s%12s%9s%11s%9s%9s%9s\n", "by export", "requests",
+           "failed", "bytes", "busy", "mean", "p99");
+  for (unsigned i = 0; i < layer->connections.nr_exports; i++)
+    write_export (fp, layer, i);
+  write_export (fp, layer, PLACE_OF_OTHERS);
 }
 
 /* How much the layer had for each of what the one above had. */

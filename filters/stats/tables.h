@@ -33,6 +33,7 @@ extern table_fn table_kinds;    /* sequential, and flags */
 extern table_fn table_failures;
 extern table_fn table_slowest;
 extern table_fn table_openings;
+extern table_fn table_by_export;
 extern table_fn table_amplification;    /* against the layer above */
 
 #endif /* STATS_TABLES_H */

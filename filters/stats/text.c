@@ -172,6 +172,7 @@ static const struct section {
   { table_failures,      true },
   { table_slowest,       false },
   { table_openings,      false },
+  { table_by_export,     false },
   { table_amplification, false },
 };
 #define NR_SECTIONS (sizeof sections / sizeof sections[0])
