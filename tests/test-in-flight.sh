@@ -72,7 +72,7 @@ for i in range(2):
 EOF
 json_check 'read.in_flight | .max == 1 and .mean == 1' \
            '.layers[0].in_flight | .max == 1 and .mean == 1' \
-           'trim.in_flight == { mean: null, max: 0, now: 0 }'
+           'trim.in_flight == { mean: null, max: 0, now: 0, ns: 0 }'
 
 run sh "$gate_plugin" statsdetail=full <<<"$sixteen"
 sed -n '/^in flight /,/^$/p' report >in-flight

@@ -13,6 +13,7 @@ set -e -u -x
 
 requires make --version
 requires pod2man --help
+requires_tool
 # A configured source tree refuses a second build directory.
 requires test ! -e "$top_srcdir/config.status"
 
@@ -51,12 +52,17 @@ check_install ()
 
 # Literally, since these paths are in people's scripts.
 check_install default <<'END'
+./usr/local/bin/nbdkit-stats
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.la
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so
+./usr/local/share/bash-completion/completions/nbdkit-stats
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/man/man1/nbdkit-stats-compare.1
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
+./usr/local/share/man/man1/nbdkit-stats-report.1
+./usr/local/share/man/man1/nbdkit-stats.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
 ./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
@@ -82,9 +88,14 @@ command_is /usr/local/lib/nbdkit/filters
 check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
+./opt/man/man1/nbdkit-stats-compare.1
 ./opt/man/man1/nbdkit-stats-filter.1
+./opt/man/man1/nbdkit-stats-report.1
+./opt/man/man1/nbdkit-stats.1
 ./opt/man/man5/nbdkit-stats-report.5
 ./opt/man/man7/nbdkit-stats-diagnosis.7
+./usr/local/bin/nbdkit-stats
+./usr/local/share/bash-completion/completions/nbdkit-stats
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md

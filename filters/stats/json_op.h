@@ -26,6 +26,9 @@ extern void json_gaps (struct json *json, const struct op_totals *gaps,
 extern void json_op_totals (struct json *json,
                             const struct recorder_totals *layer, enum op op);
 
+/* Add fio's percentiles of its latencies; nothing without any. */
+extern void json_percentiles (struct json *json, const struct op_totals *op);
+
 /* Add one with what an export had of it; its percentile where that is known,
  * if asked for.
  */
@@ -42,9 +45,10 @@ extern void json_rate (struct json *json, const char *key, uint64_t n,
                        uint64_t ns);
 
 /* How many requests were in flight: on average while there was one, at
- * most, and now.
+ * most, now, and summed up over time.
  */
 extern void json_in_flight (struct json *json, double mean,
-                            uint64_t busy_ns, uint64_t most, uint64_t now);
+                            uint64_t busy_ns, uint64_t most, uint64_t now,
+                            uint64_t ns);
 
 #endif /* STATS_JSON_OP_H */
