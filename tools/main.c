@@ -18,6 +18,7 @@
 
 /* In the order of the manual. */
 static const struct command commands[] = {
+  { "bench", "run benchmarks, and compare environments", bench_command },
   { .name = NULL }
 };
 
