@@ -18,7 +18,8 @@
 
 /* In the order of the manual. */
 static const struct command commands[] = {
-  { "bench", "run benchmarks, and compare environments", bench_command },
+  { "bench", "benchmarks, and whether environments differ", bench_command },
+  { "report", "a stored report in another form", report_command },
   { .name = NULL }
 };
 
