@@ -7,19 +7,16 @@
 #include <config.h>
 
 #include <errno.h>
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #include "bench_file.h"
 #include "errors.h"
-#include "files.h"
+#include "json_stream.h"
 #include "json_values.h"
 #include "memory.h"
-
-/* A thousand runs have less.  Of a longer file the end alone is read, and
- * that is no JSON.
- */
-#define MAX_TEXT (64 * 1024 * 1024)
 
 /* The element whose value of key is name, or NULL. */
 static json_object *
@@ -76,8 +73,8 @@ read_string (json_object *stored, const char *key)
 }
 
 /* What failed then is tried again. */
-static void
-resume_cell (struct cell *cell, json_object *stored)
+static int
+resume_cell (const char *path, struct cell *cell, json_object *stored)
 {
   json_object *runs = json_get (stored, "runs");
 
@@ -87,7 +84,13 @@ resume_cell (struct cell *cell, json_object *stored)
   for (size_t i = 0; i < json_length (runs); i++) {
     cell->runs = grow (cell->runs, cell->nr_runs, sizeof *cell->runs);
     read_run (&cell->runs[cell->nr_runs++], json_element (runs, i));
+    if (!isfinite (run_seconds (&cell->runs[i], false))) {
+      tell_error_at (path, 0, "a run of %s has no active_ns",
+                     cell->plan.case_name);
+      return -1;
+    }
   }
+  return 0;
 }
 
 static int
@@ -107,8 +110,8 @@ resume_all (struct bench *bench, json_object *stored)
                      cell->plan.environment);
       return -1;
     }
-    if (same)
-      resume_cell (cell, same);
+    if (same && resume_cell (bench->output, cell, same) == -1)
+      return -1;
   }
   return 0;
 }
@@ -125,22 +128,39 @@ check_kind (const char *path, json_object *stored)
   return -1;
 }
 
+static int
+resume_from (struct bench *bench, struct json_stream *stream)
+{
+  json_object *stored = NULL;
+  unsigned line;
+  int r = -1;
+
+  switch (json_stream_next (stream, &stored, &line)) {
+  case NEXT_OBJECT:
+    if (check_kind (bench->output, stored) == 0)
+      r = resume_all (bench, stored);
+    break;
+  case NEXT_END:
+    tell_error_at (bench->output, 0, "there is nothing in it");
+    break;
+  case NEXT_ERROR:
+    break;
+  }
+  json_object_put (stored);
+  return r;
+}
+
 int
 bench_file_resume (struct bench *bench)
 {
-  char *text = file_tail (bench->output, MAX_TEXT);
-  json_object *stored = text ? json_tokener_parse (text) : NULL;
-  int r = -1;
+  struct json_stream stream;
+  int r;
 
-  if (text == NULL && errno == ENOENT)
+  if (access (bench->output, F_OK) == -1 && errno == ENOENT)
     return 0;
-  if (text == NULL)
-    tell_error_at (bench->output, 0, "%m");
-  else if (stored == NULL)
-    tell_error_at (bench->output, 0, "this is no JSON");
-  else if (check_kind (bench->output, stored) == 0)
-    r = resume_all (bench, stored);
-  json_object_put (stored);
-  free (text);
+  if (json_stream_open (&stream, bench->output) == -1)
+    return -1;
+  r = resume_from (bench, &stream);
+  json_stream_close (&stream);
   return r;
 }
