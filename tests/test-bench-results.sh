@@ -114,3 +114,13 @@ results_check \
   'cell("small"; "only").summary.seconds_from == "active"' \
   'cell("small"; "only").summary | .seconds.mean == .active_seconds_median' \
   'cell("small"; "only").summary.seconds.stddev == null'
+
+# The account of time, where the reports have one, adds up all runs.
+jq -c '(.jobs[].cases[].cells[].runs[])
+         |= (.account = {read: 0, write: (.elapsed_ns / 4), waiting: 0})' \
+   results >accounts
+bench quick.job --runs=1 --output=accounts --resume \
+      --env="only:EACH=only,ORDER=$tmp/order,LOG=/dev/null"
+test "$status" -eq 0
+grep -xE 'case +environment +write' out
+grep -xE 'small +only +25[.]0%' out
