@@ -148,6 +148,7 @@ cell_free (struct cell *cell)
   free (cell->nbdkit_version);
   free (cell->client_version);
   json_object_put (cell->export);
+  free (cell->summary.seconds);
 }
 
 void
