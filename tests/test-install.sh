@@ -60,6 +60,7 @@ check_install default <<'END'
 ./usr/local/share/nbdkit-stats/jobs/block-driver.job
 ./usr/local/share/nbdkit-stats/jobs/convert.job
 ./usr/local/share/nbdkit-stats/jobs/write-requests.job
+./usr/local/share/nbdkit-stats/nbdkit-stats-bench.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
@@ -80,6 +81,7 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./usr/local/share/nbdkit-stats/jobs/block-driver.job
 ./usr/local/share/nbdkit-stats/jobs/convert.job
 ./usr/local/share/nbdkit-stats/jobs/write-requests.job
+./usr/local/share/nbdkit-stats/nbdkit-stats-bench.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
