@@ -74,7 +74,7 @@ diff -u seen told || fail "the log (-) and the result (+) differ"
 
 # In words: they did not do the same work, and how much it was.
 tr -s ' \n' ' ' <out >words
-grep -F 'WARNING: small: two did not do the same work as one: write 20 of 81920 bytes against 10 of 40960 bytes.' words
+grep -F 'WARNING: small: two did not do the same work as one: write: 20 requests, 81920 bytes against 10 requests, 40960 bytes.' words
 grep -E '^small +one +10 +40.0 KiB +1 +1$' out
 # Three runs prove nothing.
 grep 'a difference can be significant from 5 runs each on' words
