@@ -29,8 +29,8 @@ nothing_left ()
   return 0
 }
 
-# results EXPRESSION: of jq's, on the file "results", one value a line. A cell is
-# cell(CASE; ENVIRONMENT).
+# results EXPRESSION: of jq's, on the file "results", one value a line. A cell
+# is cell(CASE; ENVIRONMENT).
 results ()
 {
   jq -c -r "def cell(c; e): .jobs[].cases[] | select(.name == c) | .cells[] |

@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# Clients that hang, that fail, that are killed or leave something behind: each is
-# told with its last words, the others go on, and nothing is left.
+# Clients that hang, that fail, that are killed or leave something behind: each
+# is told with its last words, the others go on, and nothing is left.
 
 # shellcheck disable=SC2016 # the shell of the job expands $uri
 source ./functions.sh

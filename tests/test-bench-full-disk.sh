@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# The disk is full as results are written: that is an error, the results of before
-# stay whole, and nothing is left.
+# The disk is full as results are written: that is an error, the results of
+# before stay whole, and nothing is left.
 
 source ./functions.sh
 set -e -u -x

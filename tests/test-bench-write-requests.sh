@@ -5,9 +5,9 @@
 # The file LICENSE has the text.
 
 # What the shipped benchmark of write requests shows: small writes into an empty
-# qcow2 image with large clusters bring 26 bytes to the storage for each that was
-# asked, or 1.1 with fast zero, in every run the same; into one that is allocated,
-# no more than was asked.
+# qcow2 image with large clusters bring 26 bytes to the storage for each that
+# was asked, or 1.1 with fast zero, in every run the same; into one that is
+# allocated, no more than was asked.
 
 source ./functions.sh
 set -e -u -x

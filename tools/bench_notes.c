@@ -140,7 +140,8 @@ note_work (FILE *fp, const struct cell *cell, const struct cell *first,
     return;
   text = differences (&cell->summary, &first->summary);
   note (fp, "WARNING: %s: %s did not do the same work as %s: %s.",
-        cell->plan.case_name, cell->plan.environment, first->plan.environment, text);
+        cell->plan.case_name, cell->plan.environment,
+        first->plan.environment, text);
   free (text);
 }
 

@@ -44,7 +44,8 @@ is_there (const char *program, const struct workspace *workspace)
 {
   char *command = format_string ("command -v '%s'", program);
   char *answer = run_command (command, workspace);
-  bool there = answer != NULL;
+  /* Nobody wants to know any more, if it was interrupted. */
+  bool there = answer != NULL || interrupted ();
 
   free (command);
   free (answer);

@@ -35,7 +35,8 @@ read_qemu_img (const char *output, struct client_figures *figures)
 static json_object *
 main_direction (json_object *job)
 {
-  json_object *reads = json_get (job, "read"), *writes = json_get (job, "write");
+  json_object *reads = json_get (job, "read");
+  json_object *writes = json_get (job, "write");
 
   return json_number (reads, "total_ios") > json_number (writes, "total_ios")
     ? reads : writes;

@@ -25,6 +25,9 @@
 /* How long something that was asked to end may take. */
 #define PATIENCE_NS (2 * NS_PER_S)
 
+/* For one that only tells something, on however busy a machine. */
+#define COMMAND_NS (60 * NS_PER_S)
+
 /* nbdkit writes its report then, and what it serves may be slow. */
 #define NBDKIT_PATIENCE_NS (30 * NS_PER_S)
 
@@ -349,7 +352,7 @@ run_command (const char *command, const struct workspace *workspace)
 {
   struct run run = { .failure = NULL };
   struct attempt a = {
-    .workspace = workspace, .deadline = clock_now () + 10 * NS_PER_S,
+    .workspace = workspace, .deadline = clock_now () + COMMAND_NS,
     .run = &run,
   };
   char *output = NULL;

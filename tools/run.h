@@ -49,8 +49,8 @@ extern char *run_other (const struct cell_plan *plan,
                         const struct workspace *workspace,
                         const char *client);
 
-/* What a shell command says, or NULL where it fails or takes as long as ten
- * seconds.  The caller frees it.
+/* What a shell command says, or NULL where it fails or takes as long as a
+ * minute.  The caller frees it.
  */
 extern char *run_command (const char *command,
                           const struct workspace *workspace);
