@@ -63,7 +63,8 @@ output_of (const struct workspace *workspace, const char *name)
   return output ? output : copy_string ("");
 }
 
-char *
+/* The last line that is not blank, and not too long. */
+static char *
 last_words (const char *output)
 {
   size_t end = strlen (output), begin;

@@ -55,9 +55,4 @@ extern char *run_other (const struct cell_plan *plan,
 extern char *run_command (const char *command,
                           const struct workspace *workspace);
 
-/* The last line of what a command said that is not blank, and not too long.
- * The caller frees it.
- */
-extern char *last_words (const char *output);
-
 #endif /* TOOLS_RUN_H */
