@@ -59,12 +59,17 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/man/man1/nbdkit-stats-bench.1
 ./usr/local/share/man/man1/nbdkit-stats-compare.1
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
 ./usr/local/share/man/man1/nbdkit-stats-report.1
 ./usr/local/share/man/man1/nbdkit-stats.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
 ./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
+./usr/local/share/nbdkit-stats/jobs/block-driver.job
+./usr/local/share/nbdkit-stats/jobs/convert.job
+./usr/local/share/nbdkit-stats/jobs/write-requests.job
+./usr/local/share/nbdkit-stats/nbdkit-stats-bench.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
@@ -88,6 +93,7 @@ command_is /usr/local/lib/nbdkit/filters
 check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
+./opt/man/man1/nbdkit-stats-bench.1
 ./opt/man/man1/nbdkit-stats-compare.1
 ./opt/man/man1/nbdkit-stats-filter.1
 ./opt/man/man1/nbdkit-stats-report.1
@@ -99,6 +105,10 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/nbdkit-stats/jobs/block-driver.job
+./usr/local/share/nbdkit-stats/jobs/convert.job
+./usr/local/share/nbdkit-stats/jobs/write-requests.job
+./usr/local/share/nbdkit-stats/nbdkit-stats-bench.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
@@ -125,3 +135,6 @@ grep -x "filterdir = $own" Makefile
 
 # What was installed works.
 nbdkit -U - null --run true --filter="$tmp/default.root/usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so"
+NBDKIT_STATS_JOBS=$tmp/default.root/usr/local/share/nbdkit-stats/jobs \
+  "$tmp/default.root/usr/local/bin/nbdkit-stats" bench --list |
+  grep '^write-requests '
