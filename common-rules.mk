@@ -10,6 +10,7 @@ NULL =
 
 AM_CPPFLAGS = \
 	-I$(top_srcdir)/filters/stats \
+	-I$(top_srcdir)/tools \
 	$(NULL)
 AM_CFLAGS = \
 	$(WARNINGS_CFLAGS) \

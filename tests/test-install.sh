@@ -12,6 +12,7 @@ set -e -u -x
 
 requires make --version
 requires pod2man --help
+requires_tool
 # A configured source tree refuses a second build directory.
 requires test ! -e "$top_srcdir/config.status"
 
@@ -45,8 +46,10 @@ check_install ()
 
 # Literally, since these paths are in people's scripts.
 check_install default <<'END'
+./usr/local/bin/nbdkit-stats
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.la
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so
+./usr/local/share/bash-completion/completions/nbdkit-stats
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
@@ -64,6 +67,8 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/man/man1/nbdkit-stats-filter.1
 ./opt/man/man5/nbdkit-stats-report.5
 ./opt/man/man7/nbdkit-stats-diagnosis.7
+./usr/local/bin/nbdkit-stats
+./usr/local/share/bash-completion/completions/nbdkit-stats
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Bash completes commands, options and their values from what --help tells.
+
+source ./functions.sh
+set -e -u -x
+
+requires_tool
+
+# completed WORD...: what there is for the last word. An = is a word.
+completed ()
+{
+  COMP_WORDS=("$@")
+  COMP_CWORD=$(($# - 1))
+  _nbdkit_stats
+  echo "${COMPREPLY[*]}"
+}
+
+# shellcheck source=../tools/nbdkit-stats.bash
+source "$top_srcdir/tools/nbdkit-stats.bash"
+complete -p nbdkit-stats | grep -F _nbdkit_stats
+
+test "$(completed nbdkit-stats --ver)" = --version
+test "$(completed nbdkit-stats xyz)" = ""
