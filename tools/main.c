@@ -15,9 +15,11 @@
 
 #include "command.h"
 #include "errors.h"
+#include "overhead.h"
 
 /* In the order of the manual. */
 static const struct command commands[] = {
+  { "overhead", "what a filter of nbdkit costs", overhead_command },
   { .name = NULL }
 };
 

@@ -24,31 +24,34 @@
  *   writes          of two requests, how many are writes: 0, 1, 2
  *   clocks          1: read the clock twice and send nothing
  *   watch           1: note what each request spends in the filter
- *   cold            walk so many bytes below the filter and between
- *                   requests, and note the time of each in the filter
+ *   clocked         1: note only how long each request is in the filter
+ *   cold            with that, walk so many bytes below the filter and between
+ *                   requests
  *   at_once         1: the threads open the connections
  *   idle            threads beside, which sent ten requests and wait
  *   gone            threads before, which sent ten requests and ended
  *   duration        measure for so many nanoseconds
  *   requests        each thread sends so many instead
  *   connections     measure memory instead, while so many come and go
- *   result          a descriptor: struct result is written there
  */
 #define JOB_NUMBERS(X)                                                    \
   X (threads) X (sharing) X (pin) X (writes) X (clocks) X (watch)         \
-  X (cold) X (at_once) X (idle) X (gone) X (duration) X (requests)        \
-  X (connections) X (result)
+  X (clocked) X (cold) X (at_once) X (idle) X (gone) X (duration)         \
+  X (requests) X (connections)
 
 #define JOB_PREFIX "load-"
-#define JOB_BACKEND "load-backend" /* the name of a workload */
-#define JOB_DIRECTORY "load-directory" /* for the files of a workload */
+
+/* And the name of a workload, a directory for its files, in which
+ * the file RESULT_FILE will hold a struct result.
+ */
+#define JOB_BACKEND "load-backend"
+#define JOB_DIRECTORY "load-directory"
+#define RESULT_FILE "result"
 
 struct job {
 #define X(name) uint64_t name;
   JOB_NUMBERS (X)
 #undef X
-  const char *backend;
-  const char *directory;
 };
 
 /* In nanoseconds. */
@@ -97,6 +100,7 @@ struct memory_use {
 
 struct result {
   uint64_t size;                /* of this struct: the same build? */
+  char version[16];             /* of nbdkit */
   int64_t thread_model;         /* NBDKIT_THREAD_MODEL_... */
   uint64_t requests;            /* sent while it was measured */
   uint64_t own_threads;         /* that the filter has */

@@ -7,15 +7,18 @@
 /* A filter that makes the load by itself: on top of nbdkit's stack it sends
  * requests to the layers below, in threads of its own, and measures what
  * that takes.  No client is needed.  When it is done it writes the result
- * to a descriptor and ends nbdkit.
+ * to a file and ends nbdkit.
  */
 
 #include <config.h>
 
 #include <dirent.h>
 #include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
 #include <pthread.h>
 #include <stdbool.h>
+#include <stdio.h>
 #include <string.h>
 #include <unistd.h>
 
@@ -30,7 +33,9 @@
 #include "stopwatch.h"
 
 static struct job job;
-static struct result result = { .size = sizeof result };
+static struct result result = {
+  .size = sizeof result, .version = NBDKIT_VERSION_STRING,
+};
 
 /* The thread that measures. */
 static pthread_t conductor;
@@ -132,7 +137,7 @@ static int
 start_watches (void)
 {
   stopwatch = job.watch ? STOPWATCH_CPU
-    : job.cold ? STOPWATCH_TIME : STOPWATCH_OFF;
+    : job.clocked ? STOPWATCH_TIME : STOPWATCH_OFF;
   if (cold_start (job.cold) == 0)
     return 0;
   nbdkit_error ("mmap: %m");
@@ -157,9 +162,16 @@ measure (void)
 static void
 tell_result (void)
 {
-  if (write ((int) job.result, &result, sizeof result)
+  char path[PATH_MAX];
+  int fd;
+
+  snprintf (path, sizeof path, "%s/" RESULT_FILE, backend.directory);
+  fd = open (path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0600);
+  if (fd == -1 || write (fd, &result, sizeof result)
       != (ssize_t) sizeof result)
-    nbdkit_error ("the result could not be written: %m");
+    nbdkit_error ("%s: %m", path);
+  if (fd != -1)
+    close (fd);
 }
 
 static void *

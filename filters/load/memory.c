@@ -12,6 +12,7 @@
 
 #include "crew.h"
 #include "measure.h"
+#include "own_threads.h"
 
 static int64_t
 heap_now (void)
@@ -74,11 +75,14 @@ connection_comes (const struct job *job, uint64_t requests)
 /* The first one comes, its threads work, and it goes. */
 static int
 first_connection (const struct job *job, struct memory before,
-                  struct memory_use *use)
+                  struct result *result)
 {
+  struct memory_use *use = &result->memory;
+
   if (connection_comes (job, MEMORY_REQUESTS) == -1)
     return -1;
   use->working = memory_since (before);
+  result->own_threads = own_threads (&crew, 1).count;
   crew_join (&crew);
   use->first = memory_since (before);
   return 0;
@@ -115,7 +119,7 @@ measure_memory (const struct job *job, struct result *result)
 
   memory_now ();                /* what looking takes, comes before */
   before = memory_now ();
-  if (first_connection (job, before, use) == -1
+  if (first_connection (job, before, result) == -1
       || connections_go (job, others / 2) == -1)
     return -1;
   use->half = memory_since (before);

@@ -1,0 +1,151 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include <errno.h>
+#include <fcntl.h>
+#include <ftw.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#include "errors.h"
+#include "files.h"
+#include "memory.h"
+
+char *
+directory_make (const char *parent)
+{
+  char *path = format_string ("%s/nbdkit-stats.XXXXXX", parent);
+
+  if (mkdtemp (path))
+    return path;
+  tell_error ("no directory can be made in %s: %m", parent);
+  free (path);
+  return NULL;
+}
+
+static int
+remove_entry (const char *path, const struct stat *st __attribute__ ((unused)),
+              int type __attribute__ ((unused)),
+              struct FTW *ftw __attribute__ ((unused)))
+{
+  remove (path);
+  return 0;
+}
+
+void
+directory_remove (const char *path)
+{
+  nftw (path, remove_entry, 16, FTW_DEPTH | FTW_MOUNT | FTW_PHYS);
+}
+
+char *
+file_tail (const char *path, size_t max)
+{
+  int fd = open (path, O_RDONLY | O_CLOEXEC);
+  char *tail = NULL;
+  struct stat st;
+  ssize_t n;
+
+  if (fd == -1)
+    return NULL;
+  if (fstat (fd, &st) == 0) {
+    off_t skip = (uintmax_t) st.st_size > max ? st.st_size - (off_t) max : 0;
+
+    tail = get_memory (max + 1, 1);
+    n = pread (fd, tail, max, skip);
+    if (n == -1) {
+      free (tail);
+      tail = NULL;
+    }
+  }
+  close (fd);
+  return tail;
+}
+
+static int
+write_all (int fd, const char *data, size_t size)
+{
+  while (size > 0) {
+    ssize_t n = write (fd, data, size);
+
+    if (n == -1 && errno != EINTR)
+      return -1;
+    if (n > 0) {
+      data += n;
+      size -= (size_t) n;
+    }
+  }
+  return 0;
+}
+
+/* Make a temporary file with the data, as any new file of the user. */
+static int
+write_new (char *template, const char *data, size_t size)
+{
+  mode_t mask = umask (0);
+  int fd = mkostemp (template, O_CLOEXEC), saved;
+
+  umask (mask);
+  if (fd == -1)
+    return -1;
+  if (fchmod (fd, 0666 & ~mask) == 0 && write_all (fd, data, size) == 0
+      && close (fd) == 0)
+    return 0;
+  saved = errno;
+  unlink (template);
+  errno = saved;
+  return -1;
+}
+
+/* A device or a FIFO would be gone, and a link would be one no more. */
+static char *
+replaceable (const char *path)
+{
+  char *resolved = realpath (path, NULL);
+  struct stat st;
+
+  if (resolved == NULL)
+    return errno == ENOENT ? copy_string (path) : NULL;
+  if (stat (resolved, &st) == 0 && S_ISREG (st.st_mode))
+    return resolved;
+  free (resolved);
+  errno = S_ISDIR (st.st_mode) ? EISDIR : ENOTSUP;
+  return NULL;
+}
+
+static int
+replace (const char *path, const char *data, size_t size)
+{
+  char *temporary = format_string ("%s.XXXXXX", path);
+  int r = write_new (temporary, data, size);
+
+  if (r == 0 && rename (temporary, path) == -1) {
+    int saved = errno;
+
+    unlink (temporary);
+    errno = saved;
+    r = -1;
+  }
+  free (temporary);
+  return r;
+}
+
+int
+file_replace (const char *path, const char *data, size_t size)
+{
+  char *target = replaceable (path);
+  int r = target ? replace (target, data, size) : -1;
+
+  if (r == -1)
+    tell_error_at (path, 0, "%m");
+  free (target);
+  return r;
+}

@@ -1,0 +1,203 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* "overhead": what a filter of nbdkit costs a request.
+ *
+ * For each measurement a real nbdkit is started, with the load filter on
+ * top, the filter under test or none below it, and a plugin of ours at the
+ * bottom, which are in filters/load.  The load filter sends the requests
+ * and measures; here is decided what is measured how often and in which
+ * order, and the figures are put together.
+ */
+
+#include <config.h>
+
+#include <nbdkit-filter.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+#include "command.h"
+#include "errors.h"
+#include "files.h"
+#include "overhead.h"
+#include "overhead_options.h"
+#include "overhead_tables.h"
+#include "process.h"
+
+struct table
+overhead_table (const struct plan *plan, struct tables *tables,
+                const struct column *columns, unsigned nr_columns)
+{
+  static struct column copy[16];
+  static char title[64];
+  const bool others = plan->nr_sides > 2;
+
+  for (unsigned i = 0; i < nr_columns; i++)
+    copy[i] = columns[i];
+  snprintf (title, sizeof title, "/ %s", plan->sides[1].name);
+  copy[nr_columns - 1].title = title;
+  return (struct table) {
+    .tables = tables, .columns = copy,
+    .nr_columns = others ? nr_columns : nr_columns - 1,
+  };
+}
+
+/* In memory if that can be, so that no disk has a part in the figures. */
+static const char *
+parent_directory (void)
+{
+  const char *tmpdir = getenv ("TMPDIR");
+
+  if (tmpdir && *tmpdir)
+    return tmpdir;
+  return access ("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
+}
+
+/* Once each, so that errors come before the tables, and to learn how many
+ * requests nbdkit lets a filter have at a time.
+ */
+static int
+try_all (struct plan *plan, struct result *result)
+{
+  plan->thread_model = NBDKIT_THREAD_MODEL_PARALLEL;
+  for (unsigned i = 0; i < plan->nr_sides; i++) {
+    struct measurement m = {
+      .plan = plan, .side = &plan->sides[i], .backend = plan->backends[0],
+      .job = plan_job (plan),
+    };
+
+    m.job.requests = 2;
+    if (serve (&m, result) == -1)
+      return -1;
+    if (plan->thread_model > result->thread_model)
+      plan->thread_model = result->thread_model;
+  }
+  return 0;
+}
+
+static bool
+has_valgrind (void)
+{
+  return system ("command -v valgrind >/dev/null 2>&1") == 0;
+}
+
+/* In the order of enum measure. */
+static int (*const measures[NR_MEASURES]) (const struct plan *plan,
+                                           struct tables *tables) = {
+  [MEASURE_TIME] = overhead_time,
+  [MEASURE_INSIDE] = overhead_inside,
+  [MEASURE_COLD] = overhead_cold,
+  [MEASURE_MEMORY] = overhead_memory,
+  [MEASURE_INSTRUCTIONS] = overhead_instructions,
+  [MEASURE_BESIDE] = overhead_beside,
+  [MEASURE_OPENING] = overhead_opening,
+};
+
+static int
+measure_all (const struct plan *plan, struct tables *tables)
+{
+  for (unsigned i = 0; i < NR_MEASURES; i++) {
+    if ((plan->measures & 1U << i) && measures[i] (plan, tables) == -1)
+      return -1;
+  }
+  return 0;
+}
+
+static void
+write_filters (const struct plan *plan, struct json *json)
+{
+  JSON_ARRAY (json, "filters")
+    for (unsigned i = 1; i < plan->nr_sides; i++) {
+      const struct side *side = &plan->sides[i];
+
+      JSON_OBJECT (json, NULL) {
+        json_string (json, "name", side->name);
+        json_string (json, "filter", side->filter);
+        JSON_ARRAY (json, "parameters")
+          for (unsigned j = 0; j < side->nr_params; j++)
+            json_string (json, NULL, side->params[j]);
+      }
+    }
+}
+
+/* Without it there is nothing wrong with the filters, only less to tell. */
+static void
+leave_out_instructions (struct plan *plan)
+{
+  const unsigned instructions = 1U << MEASURE_INSTRUCTIONS;
+
+  if (!(plan->measures & instructions) || has_valgrind ())
+    return;
+  tell_error ("valgrind is missing: instructions are not counted");
+  plan->measures &= ~instructions;
+}
+
+static void
+tell_thread_model (const struct plan *plan)
+{
+  if (plan_threads (plan, 2) == 1)
+    tell_error ("nbdkit serves one request at a time%s with these filters: "
+                "measured with one thread only",
+                plan->thread_model == NBDKIT_THREAD_MODEL_SERIALIZE_REQUESTS
+                ? " of a connection" : "");
+}
+
+static int
+run (struct plan *plan)
+{
+  struct result result;
+  struct tables tables;
+  int r = -1;
+
+  if (try_all (plan, &result) == -1)
+    return STATUS_BAD;
+  tell_thread_model (plan);
+  leave_out_instructions (plan);
+  tables_open (&tables, plan->json);
+  JSON_OBJECT (&tables.json, NULL) {
+    json_count (&tables.json, "schema", 1);
+    json_string (&tables.json, "nbdkit", result.version);
+    write_filters (plan, &tables.json);
+    r = measure_all (plan, &tables);
+  }
+  tables_close (&tables, r == 0);
+  return r == 0 ? STATUS_OK : STATUS_FAILED;
+}
+
+static int
+run_in_directory (struct plan *plan)
+{
+  char *directory = directory_make (parent_directory ());
+  int status;
+
+  if (directory == NULL)
+    return STATUS_BAD;
+  plan->directory = directory;
+  status = run (plan);
+  directory_remove (directory);
+  free (directory);
+  return status;
+}
+
+int
+overhead_command (int argc, char *argv[])
+{
+  static struct plan plan;
+  int status = overhead_options (argc, argv, &plan);
+
+  if (status != STATUS_OK)
+    return status;
+  if (processes_init () == -1) {
+    tell_error ("prctl: %m");
+    return STATUS_BAD;
+  }
+  status = run_in_directory (&plan);
+  processes_end_all ();
+  return status;
+}

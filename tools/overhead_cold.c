@@ -1,0 +1,102 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+#include <config.h>
+
+#include "overhead_tables.h"
+
+/* What was measured with one size of what is walked; none is warm. */
+struct measured {
+  struct measurement m;         /* but for the side */
+  struct samples ns[MAX_SIDES]; /* a request, in the filter */
+};
+
+static int
+measure_one (void *arg, unsigned side)
+{
+  struct measured *measured = arg;
+  struct measurement m = measured->m;
+  struct result result;
+
+  m.side = &m.plan->sides[side];
+  if (serve (&m, &result) == -1)
+    return -1;
+  samples_add (&measured->ns[side], result.timing.inside_ns);
+  return 0;
+}
+
+enum { BACKEND, WALKED, THROUGH, NS, ADDED, TO_FIRST, NR_COLUMNS };
+
+static const struct column columns[NR_COLUMNS] = {
+  [BACKEND] = { "backend", "backend", -10, 0, 0 },
+  [WALKED] = { "walked_bytes", "walked", 8, 0, 0 },
+  [THROUGH] = { "through", "through", -10, 0, 0 },
+  [NS] = { "in_filter_ns", "in filter", 9, 1, 16 },
+  [ADDED] = { "added_ns", "added ns", 8, 1, 16 },
+  [TO_FIRST] = { "to_first", "/ first", 10, 3, 0 },
+};
+
+static void
+write_row (struct table *table, const struct measured *measured,
+           unsigned side)
+{
+  const struct samples *ns = measured->ns;
+  struct cell cells[NR_COLUMNS] = {
+    [BACKEND] = cell_text (measured->m.backend->name),
+    [WALKED] = cell_number ((double) measured->m.job.cold),
+    [THROUGH] = cell_text (measured->m.plan->sides[side].name),
+    [NS] = cell_samples (&ns[side]),
+  };
+
+  if (side != 0) {
+    const struct samples added = samples_less (&ns[side], &ns[0]);
+    const struct samples first = samples_less (&ns[1], &ns[0]);
+    const struct samples to_first = samples_ratio (&added, &first);
+
+    cells[ADDED] = cell_samples (&added);
+    cells[TO_FIRST] = cell_samples (&to_first);
+  }
+  table_row (table, cells);
+}
+
+static int
+measure_cell (const struct plan *plan, struct table *table, uint64_t walked)
+{
+  struct measured measured = {
+    .m = {
+      .plan = plan, .backend = plan->backends[0], .job = plan_job (plan),
+    },
+  };
+
+  measured.m.job.clocked = 1;
+  measured.m.job.cold = walked;
+  if (plan_in_turn (plan, plan->nr_sides, measure_one, &measured) == -1)
+    return -1;
+  for (unsigned i = 0; i < plan->nr_sides; i++)
+    write_row (table, &measured, i);
+  return 0;
+}
+
+static int
+rows (const struct plan *plan, struct table *table)
+{
+  for (unsigned i = 0; i < plan->cold.count; i++) {
+    if (measure_cell (plan, table, plan->cold.values[i]) == -1)
+      return -1;
+  }
+  return 0;
+}
+
+int
+overhead_cold (const struct plan *plan, struct tables *tables)
+{
+  struct table table = overhead_table (plan, tables, columns, NR_COLUMNS);
+
+  table.key = "cold";
+  table.title = "The filter alone, where caches are warm and where they are "
+    "cold";
+  return table_write (&table, plan, rows);
+}
