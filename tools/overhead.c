@@ -88,22 +88,25 @@ has_valgrind (void)
 }
 
 /* In the order of enum measure. */
-static int (*const measures[NR_MEASURES]) (const struct plan *plan,
-                                           struct tables *tables) = {
-  [MEASURE_TIME] = overhead_time,
-  [MEASURE_INSIDE] = overhead_inside,
-  [MEASURE_COLD] = overhead_cold,
-  [MEASURE_MEMORY] = overhead_memory,
-  [MEASURE_INSTRUCTIONS] = overhead_instructions,
-  [MEASURE_BESIDE] = overhead_beside,
-  [MEASURE_OPENING] = overhead_opening,
+static const struct {
+  int (*fn) (const struct plan *plan, struct tables *tables);
+  bool needs_threads;           /* several at a time */
+} measures[NR_MEASURES] = {
+  [MEASURE_TIME] = { overhead_time, false },
+  [MEASURE_INSIDE] = { overhead_inside, false },
+  [MEASURE_COLD] = { overhead_cold, false },
+  [MEASURE_MEMORY] = { overhead_memory, false },
+  [MEASURE_INSTRUCTIONS] = { overhead_instructions, false },
+  [MEASURE_BESIDE] = { overhead_beside, true },
+  [MEASURE_OPENING] = { overhead_opening, true },
 };
 
 static int
 measure_all (const struct plan *plan, struct tables *tables)
 {
   for (unsigned i = 0; i < NR_MEASURES; i++) {
-    if ((plan->measures & 1U << i) && measures[i] (plan, tables) == -1)
+    if ((plan->measures & 1U << i) != 0
+        && measures[i].fn (plan, tables) == -1)
       return -1;
   }
   return 0;
@@ -138,14 +141,21 @@ leave_out_instructions (struct plan *plan)
   plan->measures &= ~instructions;
 }
 
+/* nbdkit itself keeps to what a filter says of its threads. */
 static void
-tell_thread_model (const struct plan *plan)
+leave_out_threads (struct plan *plan)
 {
-  if (plan_threads (plan, 2) == 1)
-    tell_error ("nbdkit serves one request at a time%s with these filters: "
-                "measured with one thread only",
-                plan->thread_model == NBDKIT_THREAD_MODEL_SERIALIZE_REQUESTS
-                ? " of a connection" : "");
+  if (plan_threads (plan, 2, plan->sharing) == 2)
+    return;
+  tell_error ("with these filters nbdkit serves one request at a time%s: "
+              "measured with one thread only",
+              plan->thread_model == NBDKIT_THREAD_MODEL_SERIALIZE_REQUESTS
+              ? " of a connection" : "");
+  plan->threads = (struct list) { .values = { 1 }, .count = 1 };
+  for (unsigned i = 0; i < NR_MEASURES; i++) {
+    if (measures[i].needs_threads)
+      plan->measures &= ~(1U << i);
+  }
 }
 
 static int
@@ -157,7 +167,7 @@ run (struct plan *plan)
 
   if (try_all (plan, &result) == -1)
     return STATUS_BAD;
-  tell_thread_model (plan);
+  leave_out_threads (plan);
   leave_out_instructions (plan);
   tables_open (&tables, plan->json);
   JSON_OBJECT (&tables.json, NULL) {

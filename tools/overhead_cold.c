@@ -12,6 +12,7 @@
 struct measured {
   struct measurement m;         /* but for the side */
   struct samples ns[MAX_SIDES]; /* a request, in the filter */
+  struct samples median_ns[MAX_SIDES]; /* of all requests of a round */
 };
 
 static int
@@ -25,39 +26,56 @@ measure_one (void *arg, unsigned side)
   if (serve (&m, &result) == -1)
     return -1;
   samples_add (&measured->ns[side], result.timing.inside_ns);
+  samples_add (&measured->median_ns[side], result.timing.inside_median_ns);
   return 0;
 }
 
-enum { BACKEND, WALKED, THROUGH, NS, ADDED, TO_FIRST, NR_COLUMNS };
+enum {
+  BACKEND, WALKED, THROUGH, NS, ADDED, TO_FIRST, MEDIAN, ADDED_MEDIAN,
+  MEDIAN_TO_FIRST, NR_COLUMNS,
+};
 
 static const struct column columns[NR_COLUMNS] = {
   [BACKEND] = { "backend", "backend", -10, 0, 0 },
   [WALKED] = { "walked_bytes", "walked", 8, 0, 0 },
   [THROUGH] = { "through", "through", -10, 0, 0 },
-  [NS] = { "in_filter_ns", "in filter", 9, 1, 16 },
-  [ADDED] = { "added_ns", "added ns", 8, 1, 16 },
-  [TO_FIRST] = { "to_first", "/ first", 10, 3, 0 },
+  [NS] = { "in_filter_ns", "in filter", 9, 1, IN_PERCENT },
+  [ADDED] = { "added_ns", "added ns", 8, 1, 0 },
+  [TO_FIRST] = { "to_first", NULL, 0, 0, 0 },
+  [MEDIAN] = { "median_ns", "median", 8, 1, IN_PERCENT },
+  [ADDED_MEDIAN] = { "added_median_ns", "added", 8, 1, 0 },
+  [MEDIAN_TO_FIRST] = { "median_to_first", "/ first", 8, 3, 0 },
 };
+
+/* What a filter adds, and how that compares to the first one. */
+static void
+add_comparison (const struct samples *ns, unsigned side, struct cell *added,
+                struct cell *to_first)
+{
+  const struct samples more = samples_less (&ns[side], &ns[0]);
+  const struct samples first = samples_less (&ns[1], &ns[0]);
+  const struct samples ratio = samples_ratio (&more, &first);
+
+  *added = cell_samples (&more);
+  *to_first = cell_samples (&ratio);
+}
 
 static void
 write_row (struct table *table, const struct measured *measured,
            unsigned side)
 {
-  const struct samples *ns = measured->ns;
   struct cell cells[NR_COLUMNS] = {
     [BACKEND] = cell_text (measured->m.backend->name),
     [WALKED] = cell_number ((double) measured->m.job.cold),
     [THROUGH] = cell_text (measured->m.plan->sides[side].name),
-    [NS] = cell_samples (&ns[side]),
+    [NS] = cell_samples (&measured->ns[side]),
+    [MEDIAN] = cell_samples (&measured->median_ns[side]),
   };
 
   if (side != 0) {
-    const struct samples added = samples_less (&ns[side], &ns[0]);
-    const struct samples first = samples_less (&ns[1], &ns[0]);
-    const struct samples to_first = samples_ratio (&added, &first);
-
-    cells[ADDED] = cell_samples (&added);
-    cells[TO_FIRST] = cell_samples (&to_first);
+    add_comparison (measured->ns, side, &cells[ADDED], &cells[TO_FIRST]);
+    add_comparison (measured->median_ns, side, &cells[ADDED_MEDIAN],
+                    &cells[MEDIAN_TO_FIRST]);
   }
   table_row (table, cells);
 }

@@ -23,35 +23,49 @@ struct figures {
   double connection, request;   /* grown with each */
 };
 
-/* What a number of times of the second half grew, if the first half did,
- * too: what a filter keeps once is no leak.
+/* What grew from half to end, if it grew as much before that: what a filter
+ * keeps once, or now and then, is no leak.
  */
 static double
-growth (int64_t begin, int64_t half, int64_t end, double times)
+growth (int64_t begin, int64_t half, int64_t end)
 {
   const int64_t first = half - begin, second = end - half;
 
-  return first > 0 && second > 0 ? (double) second / times : 0;
+  return first > 0 && second > 0 && first <= 2 * second
+    && second <= 2 * first ? (double) second : 0;
+}
+
+/* With all that comes and goes there is a number of connections and of
+ * requests, so what grows with each is the solution of two equations.
+ */
+static void
+find_leaks (const struct job *job, const struct memory_use *use,
+            struct figures *figures)
+{
+  const uint64_t others = job->connections - 1;
+  const double nr = (double) (others - others / 2);
+  const double requests = MEMORY_REQUESTS * (double) job->threads;
+  const double asked
+    = growth (use->last.heap, use->asked.heap, use->more.heap);
+  const double came
+    = growth (use->first.heap, use->half.heap, use->last.heap) / nr;
+
+  figures->request = (asked - came) / (MEMORY_MORE - requests);
+  figures->connection = came - figures->request * requests;
 }
 
 static struct figures
 figures_of (const struct job *job, const struct memory_use *use)
 {
   const double threads = (double) job->threads;
-  const uint64_t others = job->connections - 1;
-  const double half = (double) (others - others / 2);
-  const double request
-    = growth (use->last.heap, use->asked.heap, use->more.heap, MEMORY_MORE);
-  const double connection
-    = growth (use->first.heap, use->half.heap, use->last.heap, half);
-
-  return (struct figures) {
+  struct figures figures = {
     .heap = (double) use->working.heap / threads,
     .resident = (double) use->working.resident / threads,
     .grew = (double) (use->last.heap - use->first.heap),
-    .request = request,
-    .connection = connection - request * MEMORY_REQUESTS * threads,
   };
+
+  find_leaks (job, use, &figures);
+  return figures;
 }
 
 enum {
@@ -65,11 +79,11 @@ static const struct column columns[NR_COLUMNS] = {
   [RESIDENT] = { "resident_per_thread", "resident a thread", 17, 0, 0 },
   [OWN_HEAP] = { "own_heap_per_thread", "own, heap", 9, 0, 0 },
   [OWN_RESIDENT] = { "own_resident_per_thread", "own, resident", 13, 0, 0 },
-  [OWN_THREADS] = { "own_threads", "threads", 7, 0, 0 },
+  [OWN_THREADS] = { "own_threads", "own threads", 11, 0, 0 },
   [FILES] = { "files_left", "files left", 10, 0, 0 },
   [GREW] = { "heap_grew", "heap grew", 9, 0, 0 },
-  [CONNECTION] = { "leak_per_connection", "a connection", 12, 0, 0 },
-  [REQUEST] = { "leak_per_request", "a request", 9, 1, 0 },
+  [CONNECTION] = { "leak_per_connection", "leak/connection", 15, 0, 0 },
+  [REQUEST] = { "leak_per_request", "leak/request", 12, 1, 0 },
 };
 
 /* Beyond what there is without a filter. */
@@ -88,7 +102,7 @@ measure_side (const struct plan *plan, const struct side *side,
     .job = plan_job (plan),
   };
 
-  m.job.threads = plan_threads (plan, THREADS);
+  m.job.threads = m.job.sharing = plan_threads (plan, THREADS, THREADS);
   m.job.connections = plan->connections;
   *job = m.job;
   return serve (&m, result);

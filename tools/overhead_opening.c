@@ -80,7 +80,6 @@ rows (const struct plan *plan, struct table *table)
   job->threads = CONNECTIONS * job->sharing;
   if (job->threads > MAX_THREADS)
     job->threads = MAX_THREADS;
-  job->threads = plan_threads (plan, job->threads);
   job->requests = REQUESTS;
   job->watch = job->at_once = 1;
   if (plan_in_turn (plan, plan->nr_sides, measure_one, &measured) == -1)

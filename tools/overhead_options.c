@@ -333,7 +333,7 @@ set_number (struct plan *plan, int option)
   case OPT_SHARING:
     return parse_number (optarg, 1, MAX_THREADS, &plan->sharing);
   case OPT_CONNECTIONS:
-    return parse_number (optarg, 1, 1000000, &plan->connections);
+    return parse_number (optarg, 3, 1000000, &plan->connections);
   case OPT_SECONDS: return parse_seconds (optarg, &plan->duration);
   case OPT_TIMEOUT: return parse_seconds (optarg, &plan->timeout);
   default:

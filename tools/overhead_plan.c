@@ -23,13 +23,13 @@ plan_job (const struct plan *plan)
 }
 
 uint64_t
-plan_threads (const struct plan *plan, uint64_t threads)
+plan_threads (const struct plan *plan, uint64_t threads, uint64_t sharing)
 {
   switch (plan->thread_model) {
   case NBDKIT_THREAD_MODEL_PARALLEL:
     return threads;
   case NBDKIT_THREAD_MODEL_SERIALIZE_REQUESTS:
-    return plan->sharing == 1 ? threads : 1;
+    return sharing == 1 ? threads : 1;
   default:
     return 1;
   }
@@ -42,10 +42,7 @@ plan_cells (const struct plan *plan, struct table *table,
 {
   for (unsigned i = 0; i < plan->nr_backends; i++) {
     for (unsigned j = 0; j < plan->threads.count; j++) {
-      const uint64_t threads = plan->threads.values[j];
-
-      if (plan_threads (plan, threads) == threads
-          && fn (plan, table, plan->backends[i], threads) == -1)
+      if (fn (plan, table, plan->backends[i], plan->threads.values[j]) == -1)
         return -1;
     }
   }

@@ -60,11 +60,14 @@ struct plan {
 /* What a measurement has from the plan; the caller adds the rest. */
 extern struct job plan_job (const struct plan *plan);
 
-/* Threads that nbdkit would allow all filters at a time: of that many. */
-extern uint64_t plan_threads (const struct plan *plan, uint64_t threads);
+/* How many of so many threads nbdkit would let all filters have at a time,
+ * where as many as it says share a connection.
+ */
+extern uint64_t plan_threads (const struct plan *plan, uint64_t threads,
+                              uint64_t sharing);
 
 /* Call fn for each backend and number of threads; ends with -1 where it
- * does.  Numbers that plan_threads lowers are left out.
+ * does.
  */
 extern int plan_cells (const struct plan *plan, struct table *table,
                        int (*fn) (const struct plan *plan,

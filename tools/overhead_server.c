@@ -16,13 +16,14 @@
 
 #include "clock.h"
 #include "errors.h"
+#include "files.h"
 #include "memory.h"
 #include "overhead_server.h"
 #include "process.h"
 
-/* What is told of what nbdkit said. */
+/* How much is told of what nbdkit said. */
 #define SAID_LEN 2048
-#define SAID_LINES 8
+#define SAID_LINES 5
 
 /* Until it has to have ended that was asked to. */
 #define PATIENCE_NS (2 * NS_PER_S)
@@ -102,7 +103,7 @@ static int
 open_log (const struct measurement *m)
 {
   char *path = path_of (m, LOG_FILE);
-  const int fd = open (path, O_RDWR | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+  const int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
                        0600);
 
   if (fd == -1)
@@ -111,23 +112,24 @@ open_log (const struct measurement *m)
   return fd;
 }
 
-/* The first words count: the others are mostly what follows from them. */
+/* The last words: what it says of us comes after what filters say. */
 static void
-tell_said (const struct measurement *m, int log)
+tell_said (const struct measurement *m)
 {
-  char said[SAID_LEN + 1];
-  const ssize_t n = pread (log, said, SAID_LEN, 0);
-  unsigned lines = 0;
-  char *rest;
+  char *path = path_of (m, LOG_FILE), *said = file_tail (path, SAID_LEN);
+  char *lines[SAID_LINES], *rest = said, *line;
+  unsigned nr = 0;
 
-  said[n > 0 ? n : 0] = '\0';
-  for (char *line = strtok_r (said, "\n", &rest);
-       line && lines < SAID_LINES; line = strtok_r (NULL, "\n", &rest)) {
-    tell_error ("%s: %s", m->side->name, line);
-    lines++;
+  while (rest && (line = strsep (&rest, "\n"))) {
+    if (*line)
+      lines[nr++ % SAID_LINES] = line;
   }
-  if (lines == 0)
+  for (unsigned i = nr > SAID_LINES ? nr - SAID_LINES : 0; i < nr; i++)
+    tell_error ("%s: %s", m->side->name, lines[i % SAID_LINES]);
+  if (nr == 0)
     tell_error ("%s: nbdkit ended without a word", m->side->name);
+  free (said);
+  free (path);
 }
 
 /* What it brought. */
@@ -211,7 +213,7 @@ run_words (const struct measurement *m, struct words *words,
   if (log != -1 && run (m, words, log) == 0) {
     r = read_result (m, result);
     if (r == -1)
-      tell_said (m, log);
+      tell_said (m);
   }
   if (log != -1)
     close (log);

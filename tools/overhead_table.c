@@ -81,77 +81,123 @@ cell_value (const struct cell *cell)
 {
   const struct samples *samples = &cell->samples;
 
-  return cell->kind == CELL_NUMBER ? cell->number
+  return cell->kind != CELL_SAMPLES ? cell->number
     : sample_quantile (samples->values, samples->count, 0.5);
 }
 
 /* Text. */
 
 #define TEXT_LEN 64
+#define PERCENT_WIDTH 6
 
 static void
-print_dashes (int width)
+print_dashes (int width, const char *title)
 {
   const int length = abs (width) - (width > 0);
 
+  (void) title;
   printf ("| ");
   for (int i = 0; i < length; i++)
     putchar ('-');
   printf (width > 0 ? ": " : " ");
 }
 
+/* Each column with its title, also that of its spread. */
+static void
+each_title (const struct table *table,
+            void (*print) (int width, const char *title))
+{
+  for (unsigned i = 0; i < table->nr_columns; i++) {
+    const struct column *c = &table->columns[i];
+
+    if (c->title)
+      print (c->width, c->title);
+    if (c->title && c->spread == IN_PERCENT)
+      print (PERCENT_WIDTH, "spread");
+    else if (c->title && c->spread)
+      print (c->spread, "min..max");
+  }
+  printf ("|\n");
+}
+
+static void
+print_title (int width, const char *title)
+{
+  printf ("| %*s ", width, title);
+}
+
 static void
 print_head (const struct table *table)
 {
   printf ("%s\n\n", table->title);
-  for (unsigned i = 0; i < table->nr_columns; i++) {
-    const struct column *c = &table->columns[i];
+  each_title (table, print_title);
+  each_title (table, print_dashes);
+}
 
-    printf ("| %*s ", c->width, c->title);
-    if (c->spread)
-      printf ("| %*s ", c->spread, "min..max");
-  }
-  printf ("|\n");
-  for (unsigned i = 0; i < table->nr_columns; i++) {
-    print_dashes (table->columns[i].width);
-    if (table->columns[i].spread)
-      print_dashes (table->columns[i].spread);
-  }
-  printf ("|\n");
+/* Decimals of a large number tell nothing. */
+static int
+decimals (const struct column *column, double value)
+{
+  return value >= 10000 || value <= -10000 ? 0 : column->decimals;
 }
 
 static void
 print_value (const struct column *column, const struct cell *cell)
 {
+  const double value = cell_value (cell);
   char text[TEXT_LEN] = "";
 
   if (cell->kind == CELL_TEXT)
     snprintf (text, sizeof text, "%s", cell->text);
   else if (cell->kind != CELL_EMPTY)
-    snprintf (text, sizeof text, "%.*f", column->decimals,
-              cell_value (cell));
-  printf ("| %*s ", column->width, text);
+    snprintf (text, sizeof text, "%.*f", decimals (column, value), value);
+  print_title (column->width, text);
 }
 
 static void
-print_spread (const struct column *column, const struct cell *cell)
+print_percent (const struct cell *cell)
 {
   const struct samples *s = &cell->samples;
   char text[TEXT_LEN] = "";
 
-  if (cell->kind == CELL_SAMPLES)
-    snprintf (text, sizeof text, "%.*f..%.*f", column->decimals,
-              s->values[0], column->decimals, s->values[s->count - 1]);
-  printf ("| %*s ", column->spread, text);
+  if (cell->kind == CELL_SAMPLES && cell_value (cell) > 0)
+    snprintf (text, sizeof text, "%.0f%%",
+              100 * (s->values[s->count - 1] - s->values[0])
+              / cell_value (cell));
+  print_title (PERCENT_WIDTH, text);
+}
+
+static void
+print_range (const struct column *column, const struct cell *cell)
+{
+  const struct samples *s = &cell->samples;
+  char text[TEXT_LEN] = "";
+
+  if (cell->kind == CELL_SAMPLES) {
+    const double min = s->values[0], max = s->values[s->count - 1];
+
+    snprintf (text, sizeof text, "%.*f..%.*f", decimals (column, max), min,
+              decimals (column, max), max);
+  }
+  print_title (column->spread, text);
+}
+
+static void
+print_cell (const struct column *column, const struct cell *cell)
+{
+  print_value (column, cell);
+  if (column->spread == IN_PERCENT)
+    print_percent (cell);
+  else if (column->spread)
+    print_range (column, cell);
 }
 
 static void
 print_row (const struct table *table, const struct cell *cells)
 {
   for (unsigned i = 0; i < table->nr_columns; i++) {
-    print_value (&table->columns[i], &cells[i]);
-    if (table->columns[i].spread)
-      print_spread (&table->columns[i], &cells[i]);
+    if (table->columns[i].title)
+      print_cell (&table->columns[i], &cells[i]);
   }
   printf ("|\n");
   fflush (stdout);

@@ -35,16 +35,19 @@ extern struct samples samples_less (const struct samples *samples,
                                     const struct samples *base);
 
 /* In text a column is right-aligned, or left-aligned where its width is
- * negative; one with a spread has another beside it, from the least to the
- * greatest.
+ * negative.  One without a title is in JSON only.  One with a spread has
+ * another beside it: from the least to the greatest, or what lies between
+ * these in percent of the median.
  */
 struct column {
   const char *key;              /* in JSON */
   const char *title;
   int width;
-  int decimals;
-  int spread;                   /* the width of min..max, or 0 */
+  int decimals;                 /* of a number with less than five digits */
+  int spread;                   /* width of min..max, IN_PERCENT, or 0 */
 };
+
+#define IN_PERCENT (-1)
 
 /* What stands in a column.  Text lives until the row is written. */
 struct cell {

@@ -54,7 +54,7 @@ measure_one (void *arg, unsigned side)
 }
 
 enum {
-  BACKEND, THREADS, THROUGH, NS, CPU, OWN, RATE, ADDED, ADDED_CPU,
+  BACKEND, THREADS, THROUGH, RATE, NS, CPU, OWN, ADDED, ADDED_CPU,
   TO_BYPASSED, TO_FIRST, NR_COLUMNS,
 };
 
@@ -62,14 +62,14 @@ static const struct column columns[NR_COLUMNS] = {
   [BACKEND] = { "backend", "backend", -10, 0, 0 },
   [THREADS] = { "threads", "threads", 7, 0, 0 },
   [THROUGH] = { "through", "through", -10, 0, 0 },
-  [NS] = { "ns", "ns", 8, 1, 17 },
-  [CPU] = { "cpu_ns", "CPU ns", 8, 1, 15 },
+  [RATE] = { "per_second", "requests/s", 10, 0, 0 },
+  [NS] = { "ns", "ns", 8, 1, IN_PERCENT },
+  [CPU] = { "cpu_ns", "CPU ns", 7, 1, IN_PERCENT },
   [OWN] = { "own_cpu_ns", "own CPU", 7, 1, 0 },
-  [RATE] = { "per_second", "requests/s", 10, 0, 18 },
   [ADDED] = { "added_ns", "added ns", 8, 1, 0 },
-  [ADDED_CPU] = { "added_cpu_ns", "added CPU", 9, 1, 13 },
-  [TO_BYPASSED] = { "to_bypassed", "/ bypassed", 10, 3, 0 },
-  [TO_FIRST] = { "to_first", "/ first", 10, 3, 0 },
+  [ADDED_CPU] = { "added_cpu_ns", "added CPU", 9, 1, 0 },
+  [TO_BYPASSED] = { "to_bypassed", NULL, 0, 0, 0 },
+  [TO_FIRST] = { "to_first", "/ first", 8, 3, 0 },
 };
 
 static void

@@ -25,6 +25,14 @@
 
 struct backend backend;
 
+/* What no filter has taken. */
+static int
+backend_config (const char *key, const char *value)
+{
+  nbdkit_error ("%s=%s: this parameter is not known", key, value);
+  return -1;
+}
+
 /* Connections; the handle is the path of its file, or this. */
 static char no_file[] = "";
 
@@ -180,6 +188,7 @@ backend_cache (void *handle)
 static struct nbdkit_plugin plugin = {
   .name = "load",
   .longname = "what stands below a filter that is measured",
+  .config = backend_config,
   .open = backend_open,
   .close = backend_close,
   .get_size = backend_get_size,

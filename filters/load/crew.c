@@ -18,6 +18,7 @@
 #include "clock.h"
 #include "cold.h"
 #include "crew.h"
+#include "histogram.h"
 #include "random.h"
 #include "stopwatch.h"
 
@@ -71,6 +72,7 @@ read_watch (struct worker *worker)
   note_spent (&worker->longest, spent);
   worker->all.time += spent.time;
   worker->all.cpu += spent.cpu;
+  worker->bins[histogram_bin (spent.time)]++;
   store (&worker->inside_time, worker->all.time);
   store (&worker->inside_cpu, worker->all.cpu);
 }
@@ -223,6 +225,8 @@ reserve (size_t size)
 #define WORKERS_SIZE(crew) ((crew)->threads * sizeof *(crew)->workers)
 #define PLACES_SIZE(crew) ((crew)->threads * sizeof *(crew)->places)
 #define BUFFERS_SIZE(crew) ((size_t) (crew)->threads * MAX_COUNT)
+#define BINS_SIZE(crew)                                                   \
+  ((size_t) (crew)->threads * HISTOGRAM_ALL * sizeof *(crew)->bins)
 
 static int
 reserve_all (struct crew *crew)
@@ -230,7 +234,8 @@ reserve_all (struct crew *crew)
   crew->workers = reserve (WORKERS_SIZE (crew));
   crew->places = reserve (PLACES_SIZE (crew));
   crew->buffers = reserve (BUFFERS_SIZE (crew));
-  if (crew->workers && crew->places && crew->buffers)
+  crew->bins = reserve (BINS_SIZE (crew));
+  if (crew->workers && crew->places && crew->buffers && crew->bins)
     return 0;
   nbdkit_error ("mmap: %m");
   return -1;
@@ -242,6 +247,7 @@ release_all (struct crew *crew)
   munmap (crew->workers, WORKERS_SIZE (crew));
   munmap (crew->places, PLACES_SIZE (crew));
   munmap (crew->buffers, BUFFERS_SIZE (crew));
+  munmap (crew->bins, BINS_SIZE (crew));
 }
 
 static int
@@ -258,6 +264,7 @@ start_threads (struct crew *crew)
     worker->crew = crew;
     worker->place = &crew->places[i / crew->sharing];
     worker->buf = &crew->buffers[(size_t) i * MAX_COUNT];
+    worker->bins = &crew->bins[(size_t) i * HISTOGRAM_ALL];
     worker->random = i;
     r = pthread_create (&worker->thread, &attr, worker_main, worker);
   }
@@ -300,6 +307,19 @@ crew_start (struct crew *crew)
   return 0;
 }
 
+/* Of all requests of all workers; adds them all up in the first one's. */
+static uint64_t
+median (struct crew *crew)
+{
+  uint64_t *all = crew->bins;
+
+  for (unsigned i = 1; i < crew->threads; i++) {
+    for (unsigned bin = 0; bin < HISTOGRAM_ALL; bin++)
+      all[bin] += crew->workers[i].bins[bin];
+  }
+  return histogram_percentile (all, 50000, 0, crew->longest.time);
+}
+
 static void
 add_up_workers (struct crew *crew)
 {
@@ -319,6 +339,8 @@ add_up_workers (struct crew *crew)
     note_spent (&crew->longest, worker->longest);
   }
   crew->time = end - begin;
+  if (stopwatch != STOPWATCH_OFF)
+    crew->median = median (crew);
 }
 
 int

@@ -33,6 +33,7 @@ struct worker {
   int error;                    /* errno of the last one that failed */
   uint64_t begin, end;          /* when it sent its requests */
   struct spent first, longest, all; /* in the filter; if watched */
+  uint64_t *bins;               /* histogram of these times */
 };
 
 /* A session that threads share. */
@@ -54,12 +55,14 @@ struct crew {
   struct worker *workers;
   struct place *places;
   char *buffers;
+  uint64_t *bins;               /* all of each worker, in turn */
 
   /* After crew_wait, of all workers. */
   uint64_t failed;
   int error;
   uint64_t time;                /* from the first begin to the last end */
   struct spent first, longest;
+  uint64_t median;              /* of the times in the filter */
 };
 
 /* The caller sets the first members of struct crew; all else is 0.  Then it

@@ -72,6 +72,7 @@ struct timing {
    */
   double inside_cpu_ns;
   double inside_ns;
+  double inside_median_ns;      /* of all requests from the start on */
   struct spent first, longest;  /* of a thread's first one; of any */
 
   double all_ns;                /* until all requests were done */

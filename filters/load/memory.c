@@ -66,7 +66,7 @@ connection_comes (const struct job *job, uint64_t requests)
   crew = (struct crew) {
     .job = job,
     .threads = (unsigned) job->threads,
-    .sharing = (unsigned) job->threads,
+    .sharing = (unsigned) job->sharing,
     .limit = requests,
   };
   return crew_start (&crew) == -1 ? -1 : crew_wait (&crew);
