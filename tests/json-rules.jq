@@ -31,6 +31,12 @@ def latency_rules:
     rule("min <= mean <= max";
          $lat.min <= $lat.mean * (1 + 1e-9) and
          $lat.mean <= $lat.max * (1 + 1e-9)),
+    rule("mean is that of sum"; close($lat.mean * $lat.N; $lat.sum)),
+    rule("stddev is that of sum and sum_squares";
+         ($lat.sum_squares / $lat.N - ($lat.sum / $lat.N | . * .)
+          | fabs) as $variance |
+         ($variance - ($lat.stddev | . * .) | fabs) <=
+         1e-9 * ($lat.sum_squares / $lat.N)),
     rule("percentiles rise from min to max";
          [$lat.min, $lat.percentile[], $lat.max] | . == sort)
   end;
@@ -42,6 +48,11 @@ def size_rules:
   rule("the bytes of a class are between its bounds";
        all(.sizes[]; .from * .requests <= .bytes and
                      .bytes <= .to * .requests)),
+  rule("times of sizes add up"; close([.sizes[].lat_ns_sum] | sum;
+                                     .lat_ns.sum)),
+  rule("depths of sizes are those of all";
+       ([.sizes[].depths[].requests] | sum) <= ([.depths[].requests] | sum)),
+  rule("misaligned <= total_ios"; .alignment.misaligned <= $ios),
   rule("offsets add up"; [.alignment.offset[].requests] | sum == $ios),
   rule("lengths add up"; [.alignment.length[].requests] | sum == $ios),
   rule("block fit adds up";
@@ -56,6 +67,8 @@ def failed_rules($kind):
 
 def in_flight_rules($busy):
   .in_flight |
+  rule("mean in flight is that of ns";
+       .mean == null or close(.mean * $busy; .ns)),
   rule("there is a mean where there is busy time";
        (.mean != null) == ($busy > 0)),
   rule("mean in flight <= max"; .mean == null or .mean <= .max * 1.05);
@@ -78,13 +91,15 @@ def op_rules($name; $elapsed; $kind):
   rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
   rule("sequential_ios <= total_ios";
        .sequential_ios <= .total_ios or $kind == "interval"),
+  rule("small_sequential_ios <= sequential_ios";
+       .small_sequential_ios <= .sequential_ios),
   rule("only extents return something";
        has("returned") == ($name == "extents")),
   latency_rules, failed_rules($kind), depth_rules($kind),
   in_flight_rules(.busy_ns),
   if $name == "flush" then
     rule("flush has no size";
-         .sizes == [] and .alignment == { offset: [], length: [] } and
+         .sizes == [] and .alignment == { offset: [], length: [], misaligned: 0 } and
          .block_fit == null and .io_bytes == 0)
   else size_rules end;
 

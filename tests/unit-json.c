@@ -322,12 +322,18 @@ test_head (void **state)
   (void) state;
   expect_keys (report, "",
                " schema type filter_version nbdkit_version pid start_time"
-               " time elapsed_ns active_ns busy_ns layers diagnosis");
+               " time append start_time_ns thread_model parameters elapsed_ns"
+               " active_ns busy_ns layers diagnosis");
   expect_count (report, "/schema", 2);
   expect_text (report, "/type", "final");
   expect_text (report, "/filter_version", PACKAGE_VERSION);
   expect_text (report, "/nbdkit_version", "1.32.5");
   expect_count (report, "/pid", 1234);
+  expect_json (report, "/append", "false");
+  expect_count (report, "/start_time_ns", UINT64_C (1796040000000005000));
+  expect_text (report, "/thread_model", "serialize_connections");
+  expect_json (report, "/parameters",
+               "{\"threshold_percent\":95,\"block\":0,\"zero\":false}");
   expect_text (report, "/start_time", "2026-11-30T12:00:00.000005Z");
   expect_text (report, "/time", "2026-11-30T12:00:02.107999Z");
   expect_count (report, "/elapsed_ns", 2107 * MS);
@@ -346,8 +352,8 @@ test_layer (void **state)
   (void) state;
   expect_keys (report, "/layers/0",
                " layer busy_ns request_busy_ns open_busy_ns waiting_ns"
-               " active_ns in_flight connections exports other_exports ops"
-               " unrecorded");
+               " active_ns first_begin_ns in_flight connections exports"
+               " other_exports ops unrecorded");
   expect_count (report, "/layers/0/layer", 1);
   expect_count (report, "/layers/0/busy_ns", 1390 * MS);
   expect_count (report, "/layers/0/active_ns", 1990 * MS);
@@ -379,7 +385,8 @@ test_worked_example (void **state)
   expect_keys (report, "/layers/0/ops/write",
                " total_ios io_bytes busy_ns bw_bytes busy_bw_bytes iops"
                " failed lat_ns in_flight depths sizes alignment block_fit"
-               " sequential_ios flags fast_zero_refused zero_bytes slowest");
+               " sequential_ios small_sequential_ios overlapped_ios flags"
+               " fast_zero_refused zero_bytes slowest");
   expect_count (report, "/layers/0/ops/write/total_ios", 1271);
   expect_count (report, "/layers/0/ops/write/io_bytes", 1224065024);
   expect_count (report, "/layers/0/ops/write/busy_ns", 356 * MS);
@@ -388,14 +395,14 @@ test_worked_example (void **state)
                1224065024 / 0.356);
   expect_real (report, "/layers/0/ops/write/iops", 1271 / 2.107);
   expect_json (report, "/layers/0/ops/write/in_flight",
-               "{\"mean\":2,\"max\":15,\"now\":1}");
+               "{\"mean\":2,\"max\":15,\"now\":1,\"ns\":712000000}");
   expect_json (report, "/layers/0/ops/write/depths",
                "[{\"from\":1,\"to\":1,\"requests\":1000,"
-               "\"lat_ns_mean\":1000000},"
+               "\"lat_ns_mean\":1000000,\"lat_ns_sum\":1000000000},"
                "{\"from\":5,\"to\":8,\"requests\":200,"
-               "\"lat_ns_mean\":500000},"
+               "\"lat_ns_mean\":500000,\"lat_ns_sum\":100000000},"
                "{\"from\":65,\"to\":null,\"requests\":71,"
-               "\"lat_ns_mean\":98591.54929577465}]");
+               "\"lat_ns_mean\":98591.54929577465,\"lat_ns_sum\":7000000}]");
   expect_count (report, "/layers/0/ops/write/sequential_ios", 1200);
   expect_count (report, "/layers/0/ops/flush/busy_ns", 1021 * MS);
   expect_count (report, "/layers/0/ops/flush/in_flight/now", 2);
@@ -420,7 +427,7 @@ test_nothing_measured (void **state)
   expect_text (report, "/time", "1970-01-01T00:00:00.000000Z");
   expect_count (report, "/elapsed_ns", 0);
   expect_json (report, "/layers/0/in_flight",
-               "{\"mean\":null,\"max\":0,\"now\":0}");
+               "{\"mean\":null,\"max\":0,\"now\":0,\"ns\":0}");
   expect_json (report, "/layers/0/connections/open_ns",
                "{\"sum\":0,\"mean\":null,\"max\":null}");
   expect_json (report, "/layers/0/exports", "[]");
@@ -435,11 +442,14 @@ test_nothing_measured (void **state)
       "\"failed\":{\"total\":0,\"ns\":0,\"longest_ns\":null,"
       "\"by_errno\":{}},"
       "\"lat_ns\":{\"min\":null,\"max\":null,\"mean\":null,\"stddev\":null,"
-      "\"N\":0,\"percentile\":{},\"bins\":{},\"overflow\":0},"
-      "\"in_flight\":{\"mean\":null,\"max\":0,\"now\":0},\"depths\":[],"
-      "\"sizes\":[],"
-      "\"alignment\":{\"offset\":[],\"length\":[]},\"block_fit\":null,"
-      "\"sequential_ios\":0,\"flags\":{\"fua\":0,\"may_trim\":0,"
+      "\"N\":0,\"percentile\":{},\"bins\":{},\"overflow\":0,\"sum\":0,"
+      "\"sum_squares\":0},"
+      "\"in_flight\":{\"mean\":null,\"max\":0,\"now\":0,\"ns\":0},"
+      "\"depths\":[],\"sizes\":[],"
+      "\"alignment\":{\"offset\":[],\"length\":[],\"misaligned\":0},"
+      "\"block_fit\":null,"
+      "\"sequential_ios\":0,\"small_sequential_ios\":0,"
+      "\"overlapped_ios\":0,\"flags\":{\"fua\":0,\"may_trim\":0,"
       "\"fast_zero\":0,\"req_one\":0},"
       "\"fast_zero_refused\":{\"total\":0,\"ns\":0},\"zero_bytes\":null,"
       "\"slowest\":[]}");
@@ -589,7 +599,8 @@ test_latency (void **state)
   record (op, &(struct record) { .begin = 101 * S }, UINT64_C (1) << 42, 0);
   report = report_of (&snapshot, NULL);
   expect_keys (report, "/layers/0/ops/read/lat_ns",
-               " min max mean stddev N percentile bins overflow");
+               " min max mean stddev N percentile bins overflow sum"
+               " sum_squares");
   expect_count (report, "/layers/0/ops/read/lat_ns/min", 1000);
   expect_count (report, "/layers/0/ops/read/lat_ns/max",
                 UINT64_C (1) << 42);
@@ -646,14 +657,17 @@ test_breakdowns (void **state)
                                      .zero_bytes = 99 }, 20, 4096);
   record (write, &(struct record) { .offset = 4095, .count = 2 }, 50, 4096);
   record (write, &(struct record) { .count = 0 }, 50, 4096);
+  layer.time.size_depths[OP_WRITE][2][1] = (struct depth_class) { 1, 50 };
   report = report_of (&snapshot, NULL);
   expect_json (report, "/layers/0/ops/write/sizes",
                "[{\"from\":0,\"to\":0,\"requests\":1,\"bytes\":0,"
-               "\"lat_ns_mean\":50},"
+               "\"lat_ns_mean\":50,\"lat_ns_sum\":50,\"depths\":[]},"
                "{\"from\":2,\"to\":3,\"requests\":1,\"bytes\":2,"
-               "\"lat_ns_mean\":50},"
+               "\"lat_ns_mean\":50,\"lat_ns_sum\":50,"
+               "\"depths\":[{\"from\":2,\"to\":2,\"requests\":1,"
+               "\"lat_ns_mean\":50,\"lat_ns_sum\":50}]},"
                "{\"from\":4096,\"to\":8191,\"requests\":2,\"bytes\":9096,"
-               "\"lat_ns_mean\":15}]");
+               "\"lat_ns_mean\":15,\"lat_ns_sum\":30,\"depths\":[]}]");
   expect_json (report, "/layers/0/ops/write/alignment",
                "{\"offset\":[{\"align\":1,\"requests\":1},"
                "{\"align\":4096,\"requests\":1},"
@@ -661,7 +675,7 @@ test_breakdowns (void **state)
                "\"length\":[{\"align\":2,\"requests\":1},"
                "{\"align\":8,\"requests\":1},"
                "{\"align\":4096,\"requests\":1},"
-               "{\"align\":0,\"requests\":1}]}");
+               "{\"align\":0,\"requests\":1}],\"misaligned\":2}");
   expect_json (report, "/layers/0/ops/write/block_fit",
                "{\"block\":4096,\"aligned\":1,\"smaller\":1,\"touched\":5,"
                "\"by_touched\":{\"1\":1,\"2\":2,\"3\":0,\"more\":0}}");
@@ -687,7 +701,7 @@ test_flush_has_no_size (void **state)
   expect_count (report, "/layers/0/ops/flush/total_ios", 1);
   expect_json (report, "/layers/0/ops/flush/sizes", "[]");
   expect_json (report, "/layers/0/ops/flush/alignment",
-               "{\"offset\":[],\"length\":[]}");
+               "{\"offset\":[],\"length\":[],\"misaligned\":0}");
   expect_null (report, "/layers/0/ops/flush/block_fit");
   json_object_put (report);
 }
@@ -782,7 +796,8 @@ test_interval (void **state)
   report = report_of (&snapshot, &interval);
   expect_keys (report, "",
                " schema type filter_version nbdkit_version pid start_time"
-               " time elapsed_ns active_ns busy_ns layers cumulative");
+               " time append elapsed_ns active_ns busy_ns layers"
+               " cumulative");
   expect_text (report, "/type", "interval");
   expect_count (report, "/elapsed_ns", 100 * MS);
   expect_count (report, "/busy_ns", 5 * MS);

@@ -21,6 +21,9 @@ struct command {
   int (*run) (int argc, char *argv[]);
 };
 
+extern int overhead_command (int argc, char *argv[]);
+extern int report_command (int argc, char *argv[]);
+
 /* For --help, which every command has: the last entry of its options, so
  * that each also ends the list.  Its short name is h.
  */

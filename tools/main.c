@@ -15,11 +15,11 @@
 
 #include "command.h"
 #include "errors.h"
-#include "overhead.h"
 
 /* In the order of the manual. */
 static const struct command commands[] = {
   { "overhead", "what a filter of nbdkit costs", overhead_command },
+  { "report", "a stored report in another form", report_command },
   { .name = NULL }
 };
 

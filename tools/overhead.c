@@ -25,7 +25,6 @@
 #include "command.h"
 #include "errors.h"
 #include "files.h"
-#include "overhead.h"
 #include "overhead_options.h"
 #include "overhead_tables.h"
 #include "process.h"

@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job.h"
+#include "load.h"
 #include "overhead_table.h"
 #include "workload.h"
 

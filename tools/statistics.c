@@ -128,7 +128,7 @@ rank (struct merge m, struct ranking *ranking)
 
     merge_next (&m, &from_a, &from_b);
     t = (double) (from_a + from_b);
-    doubled = 2 * (double) place + t;
+    doubled = 2 * (double) place + t + 1;
     ranking->rank_sum += (double) from_a * doubled;
     ranking->ties += t * t * t - t;
     for (size_t i = from_a + from_b; i > 0; i--, place++) {

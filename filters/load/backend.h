@@ -11,7 +11,7 @@
 #ifndef LOAD_BACKEND_H
 #define LOAD_BACKEND_H
 
-#include "job.h"
+#include "load.h"
 #include "workload.h"
 
 /* The size of the disk. */

@@ -15,7 +15,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-#include "job.h"
+#include "load.h"
 #include "session.h"
 
 struct worker {

@@ -9,7 +9,7 @@
 #ifndef LOAD_MEASURE_H
 #define LOAD_MEASURE_H
 
-#include "job.h"
+#include "load.h"
 
 /* How long requests take.  From one thread.  Returns -1 after telling the
  * error.

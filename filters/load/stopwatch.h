@@ -14,7 +14,7 @@
 #include <stdint.h>
 #include <time.h>
 
-#include "job.h"
+#include "load.h"
 
 /* What all stopwatches measure.  Set before the first one runs. */
 enum stopwatch {

@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "clock.h"
 #include "diagnosis.h"
 #include "json_op.h"
 #include "json_writer.h"
@@ -77,6 +78,19 @@ add_exports (struct json *json, const struct connections_totals *totals,
 
 /* Layers. */
 
+/* The rest of what tells when a layer was active. */
+static void
+add_first_begin (struct json *json, const struct recorder_totals *totals,
+                 const struct snapshot *snapshot)
+{
+  const uint64_t begin = totals->time.first_begin;
+
+  if (begin)
+    json_count (json, "first_begin_ns", clock_since (snapshot->start, begin));
+  else
+    json_null (json, "first_begin_ns");
+}
+
 static void
 add_layer_times (struct json *json, size_t i,
                  const struct recorder_totals *totals)
@@ -96,9 +110,11 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
   const struct recorder_totals *totals = &snapshot->layers[i];
 
   add_layer_times (json, i, totals);
+  add_first_begin (json, totals, snapshot);
   json_in_flight (json, layer_mean_in_flight (totals),
                   totals->time.request_busy_ns,
-                  totals->time.most_in_flight, layer_in_flight (totals));
+                  totals->time.most_in_flight, layer_in_flight (totals),
+                  layer_in_flight_ns (totals));
   add_connections (json, &totals->connections);
   add_exports (json, &totals->connections, extent);
   JSON_OBJECT (json, "ops") {
@@ -214,9 +230,39 @@ add_time (struct json *json, const char *key, const struct timespec *time)
 }
 
 static void
-add_head (struct json *json, const struct snapshot *snapshot,
-          const char *type)
+add_thread_model (struct json *json, int thread_model)
 {
+  const char *name = thread_model_name (thread_model);
+
+  if (name)
+    json_string (json, "thread_model", name);
+  else
+    json_null (json, "thread_model");
+}
+
+/* What changes how the figures are told. */
+static void
+add_parameters (struct json *json, const struct snapshot *snapshot)
+{
+  JSON_OBJECT (json, "parameters") {
+    json_real (json, "threshold_percent",
+               (double) snapshot->threshold / 1000);
+    json_count (json, "block", snapshot->block);
+    json_bool (json, "zero", snapshot->zero);
+  }
+}
+
+static uint64_t
+since_epoch (const struct timespec *time)
+{
+  return (uint64_t) time->tv_sec * NS_PER_S + (uint64_t) time->tv_nsec;
+}
+
+static void
+add_head (struct json *json, const struct report *report, const char *type)
+{
+  const struct snapshot *snapshot = report->now;
+
   json_count (json, "schema", SCHEMA);
   json_string (json, "type", type);
   json_string (json, "filter_version", PACKAGE_VERSION);
@@ -224,6 +270,16 @@ add_head (struct json *json, const struct snapshot *snapshot,
   json_count (json, "pid", (uint64_t) snapshot->pid);
   add_time (json, "start_time", &snapshot->start_time);
   add_time (json, "time", &snapshot->time);
+  json_bool (json, "append", report->headed);
+}
+
+/* What is the same in all reports of a process stands in the final one. */
+static void
+add_process (struct json *json, const struct snapshot *snapshot)
+{
+  json_count (json, "start_time_ns", since_epoch (&snapshot->start_time));
+  add_thread_model (json, snapshot->thread_model);
+  add_parameters (json, snapshot);
 }
 
 void
@@ -232,7 +288,7 @@ json_write_interval (FILE *fp, const struct report *report)
   struct json *json = &(struct json) { .fp = fp };
 
   JSON_OBJECT (json, NULL) {
-    add_head (json, report->now, "interval");
+    add_head (json, report, "interval");
     add_figures (json, report->interval, NEWS);
     JSON_OBJECT (json, "cumulative")
       add_cumulative (json, report);
@@ -246,7 +302,8 @@ json_write (FILE *fp, const struct report *report)
   struct json *json = &(struct json) { .fp = fp };
 
   JSON_OBJECT (json, NULL) {
-    add_head (json, report->now, "final");
+    add_head (json, report, "final");
+    add_process (json, report->now);
     add_figures (json, report->now, EVERYTHING);
     add_diagnosis (json, report->now);
   }

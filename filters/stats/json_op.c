@@ -28,12 +28,13 @@ json_rate (struct json *json, const char *key, uint64_t n, uint64_t ns)
 
 void
 json_in_flight (struct json *json, double mean, uint64_t busy_ns,
-                uint64_t most, uint64_t now)
+                uint64_t most, uint64_t now, uint64_t ns)
 {
   JSON_OBJECT (json, "in_flight") {
     json_real (json, "mean", busy_ns ? mean : NAN);
     json_count (json, "max", most);
     json_count (json, "now", now);
+    json_count (json, "ns", ns);
   }
 }
 
@@ -121,6 +122,16 @@ add_bounds (struct json *json, const struct op_totals *op)
   }
 }
 
+/* What follows from these adds up over reports. */
+static void
+add_sums (struct json *json, const struct op_totals *op)
+{
+  json_count (json, "sum", op->tally.latency_ns);
+  json_count (json, "sum_squares",
+              (unsigned __int128) op->extremes.squares_high << 64
+              | op->extremes.squares_low);
+}
+
 static void
 add_latency (struct json *json, const struct op_totals *op)
 {
@@ -138,6 +149,7 @@ add_latency (struct json *json, const struct op_totals *op)
     JSON_OBJECT (json, "bins")
       add_bins (json, op->tally.bins);
     json_count (json, "overflow", op->tally.bins[HISTOGRAM_OVERFLOW]);
+    add_sums (json, op);
   }
 }
 
@@ -155,6 +167,7 @@ add_depth (struct json *json, unsigned class,
       json_null (json, "to");
     json_count (json, "requests", depth->requests);
     json_mean (json, "lat_ns_mean", depth->latency_ns, depth->requests);
+    json_count (json, "lat_ns_sum", depth->latency_ns);
   }
 }
 
@@ -173,7 +186,8 @@ add_depths (struct json *json,
 /* Sizes and alignments.  A flush has none. */
 
 static void
-add_size (struct json *json, unsigned class, const struct size_class *size)
+add_size (struct json *json, unsigned class, const struct size_class *size,
+          const struct depth_class depths[DEPTH_CLASSES])
 {
   const uint64_t from = class ? UINT64_C (1) << (class - 1) : 0;
 
@@ -183,16 +197,22 @@ add_size (struct json *json, unsigned class, const struct size_class *size)
     json_count (json, "requests", size->requests);
     json_count (json, "bytes", size->bytes);
     json_mean (json, "lat_ns_mean", size->latency_ns, size->requests);
+    json_count (json, "lat_ns_sum", size->latency_ns);
+    add_depths (json, depths);
   }
 }
 
 static void
-add_sizes (struct json *json, const struct tally *tally, bool has_sizes)
+add_sizes (struct json *json, const struct recorder_totals *layer, enum op op,
+           bool has_sizes)
 {
+  const struct size_class *sizes = layer->ops[op].tally.sizes;
+
   JSON_ARRAY (json, "sizes") {
     for (unsigned class = 0; has_sizes && class < SIZE_CLASSES; class++) {
-      if (tally->sizes[class].requests)
-        add_size (json, class, &tally->sizes[class]);
+      if (sizes[class].requests)
+        add_size (json, class, &sizes[class],
+                  layer->time.size_depths[op][class]);
     }
   }
 }
@@ -222,6 +242,7 @@ add_alignment (struct json *json, const struct tally *tally, bool has_sizes)
                     has_sizes ? OFFSET_ALIGNMENTS : 0);
     add_alignments (json, "length", tally->length_alignment,
                     has_sizes ? LENGTH_ALIGNMENTS : 0);
+    json_count (json, "misaligned", tally->misaligned);
   }
 }
 
@@ -328,12 +349,15 @@ add_op (struct json *json, const struct recorder_totals *layer, enum op op,
   add_failures (json, &totals->failures);
   add_latency (json, totals);
   json_in_flight (json, op_mean_in_flight (layer, op), time->op_busy_ns[op],
-                  time->op_most_in_flight[op], time->in_flight[op]);
+                  time->op_most_in_flight[op], time->in_flight[op],
+                  time->in_flight_ns[op]);
   add_depths (json, time->depths[op]);
-  add_sizes (json, &totals->tally, has_sizes);
+  add_sizes (json, layer, op, has_sizes);
   add_alignment (json, &totals->tally, has_sizes);
   add_block_fit (json, &totals->tally, has_sizes ? snapshot->block : 0);
   json_count (json, "sequential_ios", time->sequential[op]);
+  json_count (json, "small_sequential_ios", time->small_sequential[op]);
+  json_count (json, "overlapped_ios", time->overlapped[op]);
   add_flags (json, &totals->tally);
   if (snapshot->zero && op == OP_WRITE)
     json_count (json, "zero_bytes", totals->tally.zero_bytes);

@@ -30,9 +30,10 @@ extern void json_rate (struct json *json, const char *key, uint64_t n,
                        uint64_t ns);
 
 /* How many requests were in flight: on average while there was one, at
- * most, and now.
+ * most, now, and summed up over time.
  */
 extern void json_in_flight (struct json *json, double mean,
-                            uint64_t busy_ns, uint64_t most, uint64_t now);
+                            uint64_t busy_ns, uint64_t most, uint64_t now,
+                            uint64_t ns);
 
 #endif /* STATS_JSON_OP_H */

@@ -12,6 +12,20 @@
 #include "clock.h"
 #include "snapshot.h"
 
+const char *
+thread_model_name (int thread_model)
+{
+  static const char *const names[] = {
+    [THREADS_SERIALIZE_CONNECTIONS] = "serialize_connections",
+    [THREADS_SERIALIZE_ALL_REQUESTS] = "serialize_all_requests",
+    [THREADS_SERIALIZE_REQUESTS] = "serialize_requests",
+    [THREADS_PARALLEL] = "parallel",
+  };
+  const int nr = (int) (sizeof names / sizeof names[0]);
+
+  return thread_model >= 0 && thread_model < nr ? names[thread_model] : NULL;
+}
+
 int
 snapshot_add_layer (struct snapshot *snapshot)
 {
@@ -238,14 +252,20 @@ op_mean_in_flight (const struct recorder_totals *layer, enum op op)
   return ratio (layer->time.in_flight_ns[op], layer->time.op_busy_ns[op]);
 }
 
-double
-layer_mean_in_flight (const struct recorder_totals *layer)
+uint64_t
+layer_in_flight_ns (const struct recorder_totals *layer)
 {
   uint64_t ns = 0;
 
   for (unsigned op = 0; op < NR_OPS; op++)
     ns += layer->time.in_flight_ns[op];
-  return ratio (ns, layer->time.request_busy_ns);
+  return ns;
+}
+
+double
+layer_mean_in_flight (const struct recorder_totals *layer)
+{
+  return ratio (layer_in_flight_ns (layer), layer->time.request_busy_ns);
 }
 
 double

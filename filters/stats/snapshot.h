@@ -46,6 +46,9 @@ enum thread_model {
   THREADS_PARALLEL,
 };
 
+/* nbdkit's own name of one, NULL for any other number. */
+extern const char *thread_model_name (int thread_model);
+
 /* Make room for one more layer, zeroed.  Returns -1 when there is no
  * memory; the snapshot is as it was then.
  */
@@ -89,11 +92,12 @@ extern uint64_t op_ended (const struct op_totals *op);
 extern uint64_t op_latency_ns (const struct op_totals *op);
 extern uint64_t layer_latency_ns (const struct recorder_totals *layer);
 
-/* Requests in flight on average while there was one; 0 where nothing was
- * busy.  By Little's law that is the sum of latencies / busy time, and so
+/* Requests in flight, summed up over time; and on average while there was
+ * one, which is 0 where nothing was busy.  By Little's law that is the sum of latencies / busy time, and so
  * it is at the end of a run; in an interval each request counts for the
  * part of it that lies there.
  */
+extern uint64_t layer_in_flight_ns (const struct recorder_totals *layer);
 extern double op_mean_in_flight (const struct recorder_totals *layer,
                                  enum op op);
 extern double layer_mean_in_flight (const struct recorder_totals *layer);

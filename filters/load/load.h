@@ -8,8 +8,8 @@
  * Both are built together.
  */
 
-#ifndef LOAD_JOB_H
-#define LOAD_JOB_H
+#ifndef LOAD_LOAD_H
+#define LOAD_LOAD_H
 
 #include <stdint.h>
 
@@ -110,4 +110,4 @@ struct result {
   struct memory_use memory;
 };
 
-#endif /* LOAD_JOB_H */
+#endif /* LOAD_LOAD_H */
