@@ -39,7 +39,7 @@ overhead_table (const struct plan *plan, struct tables *tables,
 
   for (unsigned i = 0; i < nr_columns; i++)
     copy[i] = columns[i];
-  snprintf (title, sizeof title, "/ %s", plan->sides[1].name);
+  snprintf (title, sizeof title, "/ %s", plan->sides[plan_other (plan)].name);
   copy[nr_columns - 1].title = title;
   return (struct table) {
     .tables = tables, .columns = copy,
@@ -158,24 +158,36 @@ leave_out_threads (struct plan *plan)
 }
 
 static int
+write_results (const struct plan *plan, struct tables *tables,
+               const char *nbdkit)
+{
+  struct json *json = &tables->json;
+  int r = -1;
+
+  JSON_OBJECT (json, NULL) {
+    json_count (json, "schema", 1);
+    json_string (json, "nbdkit", nbdkit);
+    write_filters (plan, json);
+    r = measure_all (plan, tables);
+  }
+  return r;
+}
+
+static int
 run (struct plan *plan)
 {
   struct result result;
   struct tables tables;
-  int r = -1;
+  int r;
 
   if (try_all (plan, &result) == -1)
     return STATUS_BAD;
   leave_out_threads (plan);
   leave_out_instructions (plan);
   tables_open (&tables, plan->json);
-  JSON_OBJECT (&tables.json, NULL) {
-    json_count (&tables.json, "schema", 1);
-    json_string (&tables.json, "nbdkit", result.version);
-    write_filters (plan, &tables.json);
-    r = measure_all (plan, &tables);
-  }
-  tables_close (&tables, r == 0);
+  r = write_results (plan, &tables, result.version);
+  if (tables_close (&tables, r == 0, plan->output) == -1)
+    return STATUS_BAD;
   return r == 0 ? STATUS_OK : STATUS_FAILED;
 }
 

@@ -31,8 +31,8 @@ measure_one (void *arg, unsigned side)
 }
 
 enum {
-  BACKEND, WALKED, THROUGH, NS, ADDED, TO_FIRST, MEDIAN, ADDED_MEDIAN,
-  MEDIAN_TO_FIRST, NR_COLUMNS,
+  BACKEND, WALKED, THROUGH, NS, ADDED, TO_OTHER, MEDIAN, ADDED_MEDIAN,
+  MEDIAN_TO_OTHER, NR_COLUMNS,
 };
 
 static const struct column columns[NR_COLUMNS] = {
@@ -41,41 +41,44 @@ static const struct column columns[NR_COLUMNS] = {
   [THROUGH] = { "through", "through", -10, 0, 0 },
   [NS] = { "in_filter_ns", "in filter", 9, 1, IN_PERCENT },
   [ADDED] = { "added_ns", "added ns", 8, 1, 0 },
-  [TO_FIRST] = { "to_first", NULL, 0, 0, 0 },
+  [TO_OTHER] = { "to_against", NULL, 0, 0, 0 },
   [MEDIAN] = { "median_ns", "median", 8, 1, IN_PERCENT },
   [ADDED_MEDIAN] = { "added_median_ns", "added", 8, 1, 0 },
-  [MEDIAN_TO_FIRST] = { "median_to_first", "/ first", 8, 3, 0 },
+  [MEDIAN_TO_OTHER] = { "median_to_against", "/ against", 8, 3, 0 },
 };
 
-/* What a filter adds, and how that compares to the first one. */
+/* What a filter adds, and how that compares to the other one. */
 static void
-add_comparison (const struct samples *ns, unsigned side, struct cell *added,
-                struct cell *to_first)
+add_comparison (const struct samples *ns, unsigned side, unsigned other,
+                struct cell *added, struct cell *to_other)
 {
   const struct samples more = samples_less (&ns[side], &ns[0]);
-  const struct samples first = samples_less (&ns[1], &ns[0]);
-  const struct samples ratio = samples_ratio (&more, &first);
+  const struct samples base = samples_less (&ns[other], &ns[0]);
+  const struct samples ratio = samples_ratio (&more, &base);
 
   *added = cell_samples (&more);
-  *to_first = cell_samples (&ratio);
+  *to_other = cell_samples (&ratio);
 }
 
 static void
 write_row (struct table *table, const struct measured *measured,
            unsigned side)
 {
+  const struct plan *plan = measured->m.plan;
+  const unsigned other = plan_other (plan);
   struct cell cells[NR_COLUMNS] = {
     [BACKEND] = cell_text (measured->m.backend->name),
     [WALKED] = cell_number ((double) measured->m.job.cold),
-    [THROUGH] = cell_text (measured->m.plan->sides[side].name),
+    [THROUGH] = cell_text (plan->sides[side].name),
     [NS] = cell_samples (&measured->ns[side]),
     [MEDIAN] = cell_samples (&measured->median_ns[side]),
   };
 
   if (side != 0) {
-    add_comparison (measured->ns, side, &cells[ADDED], &cells[TO_FIRST]);
-    add_comparison (measured->median_ns, side, &cells[ADDED_MEDIAN],
-                    &cells[MEDIAN_TO_FIRST]);
+    add_comparison (measured->ns, side, other, &cells[ADDED],
+                    &cells[TO_OTHER]);
+    add_comparison (measured->median_ns, side, other, &cells[ADDED_MEDIAN],
+                    &cells[MEDIAN_TO_OTHER]);
   }
   table_row (table, cells);
 }

@@ -42,7 +42,7 @@ measure_one (void *arg, unsigned side)
 
 enum {
   BACKEND, THREADS, THROUGH, CPU, FILTER, OWN, ADDED, LONGEST_CPU, LONGEST,
-  TO_FIRST, NR_COLUMNS,
+  TO_OTHER, NR_COLUMNS,
 };
 
 static const struct column columns[NR_COLUMNS] = {
@@ -55,7 +55,7 @@ static const struct column columns[NR_COLUMNS] = {
   [ADDED] = { "added_ns", "added ns", 8, 1, 16 },
   [LONGEST_CPU] = { "longest_cpu_us", "longest CPU us", 14, 0, 0 },
   [LONGEST] = { "longest_us", "longest us", 10, 0, 0 },
-  [TO_FIRST] = { "to_first", "/ first", 10, 3, 0 },
+  [TO_OTHER] = { "to_against", "/ against", 10, 3, 0 },
 };
 
 /* Reading the clocks is in all figures: take off what is there without a
@@ -86,11 +86,11 @@ write_row (struct table *table, const struct measured *measured,
 
   if (side != 0) {
     const struct samples ns = added (measured, side);
-    const struct samples first = added (measured, 1);
-    const struct samples to_first = samples_ratio (&ns, &first);
+    const struct samples other = added (measured, plan_other (plan));
+    const struct samples to_other = samples_ratio (&ns, &other);
 
     cells[ADDED] = cell_samples (&ns);
-    cells[TO_FIRST] = cell_samples (&to_first);
+    cells[TO_OTHER] = cell_samples (&to_other);
   }
   table_row (table, cells);
 }

@@ -12,13 +12,13 @@
 #define FEW 20000
 #define MANY 40000
 
-enum { THROUGH, INSTRUCTIONS, ADDED, TO_FIRST, NR_COLUMNS };
+enum { THROUGH, INSTRUCTIONS, ADDED, TO_OTHER, NR_COLUMNS };
 
 static const struct column columns[NR_COLUMNS] = {
   [THROUGH] = { "through", "through", -10, 0, 0 },
   [INSTRUCTIONS] = { "instructions", "instructions", 12, 1, 0 },
   [ADDED] = { "added_instructions", "added", 8, 1, 0 },
-  [TO_FIRST] = { "to_first", "/ first", 10, 3, 0 },
+  [TO_OTHER] = { "to_against", "/ against", 10, 3, 0 },
 };
 
 static int
@@ -40,26 +40,35 @@ count (const struct plan *plan, const struct side *side, double *figure)
   return 0;
 }
 
+static void
+write_row (const struct plan *plan, struct table *table, const double *counts,
+           unsigned side)
+{
+  const double added = counts[side] - counts[0];
+  struct cell cells[NR_COLUMNS] = {
+    [THROUGH] = cell_text (plan->sides[side].name),
+    [INSTRUCTIONS] = cell_number (counts[side]),
+  };
+
+  if (side != 0) {
+    cells[ADDED] = cell_number (added);
+    cells[TO_OTHER]
+      = cell_number (added / (counts[plan_other (plan)] - counts[0]));
+  }
+  table_row (table, cells);
+}
+
 static int
 rows (const struct plan *plan, struct table *table)
 {
-  double figures[MAX_SIDES];
+  double counts[MAX_SIDES];
 
   for (unsigned i = 0; i < plan->nr_sides; i++) {
-    const double *f = figures;
-    struct cell cells[NR_COLUMNS] = {
-      [THROUGH] = cell_text (plan->sides[i].name),
-    };
-
-    if (count (plan, &plan->sides[i], &figures[i]) == -1)
+    if (count (plan, &plan->sides[i], &counts[i]) == -1)
       return -1;
-    cells[INSTRUCTIONS] = cell_number (f[i]);
-    if (i > 0) {
-      cells[ADDED] = cell_number (f[i] - f[0]);
-      cells[TO_FIRST] = cell_number ((f[i] - f[0]) / (f[1] - f[0]));
-    }
-    table_row (table, cells);
   }
+  for (unsigned i = 0; i < plan->nr_sides; i++)
+    write_row (plan, table, counts, i);
   return 0;
 }
 

@@ -6,6 +6,8 @@
 
 #include <config.h>
 
+#include <stdio.h>
+
 #include "overhead_tables.h"
 
 /* As many as nbdkit has for a connection. */
@@ -21,6 +23,7 @@ struct figures {
   double heap, resident;        /* a thread */
   double grew;                  /* from the first connection to the last */
   double connection, request;   /* grown with each */
+  double files;                 /* left open, a number */
 };
 
 /* What grew from half to end, if it grew as much before that: what a filter
@@ -52,6 +55,8 @@ find_leaks (const struct job *job, const struct memory_use *use,
 
   figures->request = (asked - came) / (MEMORY_MORE - requests);
   figures->connection = came - figures->request * requests;
+  if (figures->connection < came / 100)
+    figures->connection = 0;    /* no more than what malloc itself needs */
 }
 
 static struct figures
@@ -86,6 +91,8 @@ static const struct column columns[NR_COLUMNS] = {
   [REQUEST] = { "leak_per_request", "leak/request", 12, 1, 0 },
 };
 
+static struct figures all[MAX_SIDES];
+
 /* Beyond what there is without a filter. */
 static double
 beyond (double figure, double bypassed, double threshold)
@@ -108,9 +115,21 @@ measure_side (const struct plan *plan, const struct side *side,
   return serve (&m, result);
 }
 
+static double
+leak_request (unsigned side)
+{
+  return beyond (all[side].request, all[0].request, 1);
+}
+
+static double
+leak_connection (unsigned side)
+{
+  return beyond (all[side].connection, all[0].connection, SMALLEST);
+}
+
 static void
 write_row (const struct plan *plan, struct table *table, unsigned side,
-           const struct result *result, const struct figures *all)
+           const struct result *result)
 {
   const struct figures *f = &all[side], *bypassed = &all[0];
   const struct cell cells[NR_COLUMNS] = {
@@ -122,19 +141,17 @@ write_row (const struct plan *plan, struct table *table, unsigned side,
     [OWN_THREADS] = cell_number ((double) result->own_threads),
     [FILES] = cell_number ((double) result->files),
     [GREW] = cell_number (f->grew),
-    [CONNECTION] = cell_number (beyond (f->connection, bypassed->connection,
-                                        SMALLEST)),
-    [REQUEST] = cell_number (beyond (f->request, bypassed->request, 1)),
+    [CONNECTION] = cell_number (leak_connection (side)),
+    [REQUEST] = cell_number (leak_request (side)),
   };
 
   table_row (table, cells);
+  all[side].files = (double) result->files;
 }
 
 static int
 rows (const struct plan *plan, struct table *table)
 {
-  struct figures all[MAX_SIDES];
-
   for (unsigned i = 0; i < plan->nr_sides; i++) {
     struct result result;
     struct job job;
@@ -142,9 +159,25 @@ rows (const struct plan *plan, struct table *table)
     if (measure_side (plan, &plan->sides[i], &job, &result) == -1)
       return -1;
     all[i] = figures_of (&job, &result.memory);
-    write_row (plan, table, i, &result, all);
+    write_row (plan, table, i, &result);
   }
   return 0;
+}
+
+/* In words what should not be. */
+static void
+print_leaks (const struct plan *plan, unsigned side)
+{
+  const char *name = plan->sides[side].name;
+
+  if (leak_request (side) > 0)
+    printf ("%s: memory grows by %.1f bytes with each request.\n", name,
+            leak_request (side));
+  if (leak_connection (side) > 0)
+    printf ("%s: memory grows by %.0f bytes with each connection.\n", name,
+            leak_connection (side));
+  if (all[side].files > 0)
+    printf ("%s: %.0f files were left open.\n", name, all[side].files);
 }
 
 int
@@ -156,5 +189,9 @@ overhead_memory (const struct plan *plan, struct tables *tables)
     .columns = columns, .nr_columns = NR_COLUMNS,
   };
 
-  return table_write (&table, plan, rows);
+  if (table_write (&table, plan, rows) == -1)
+    return -1;
+  for (unsigned i = 1; i < plan->nr_sides && !tables->as_json; i++)
+    print_leaks (plan, i);
+  return 0;
 }

@@ -49,6 +49,7 @@ Options:\n\
   --timeout=SECONDS     how long one may take beyond that (60)\n\
   --nbdkit=PROGRAM      the nbdkit (nbdkit in PATH)\n\
   --json                write JSON\n\
+  --output=FILE         write JSON to a file, too\n\
   --help                this text\n\
 \n\
 The manual is nbdkit-stats-overhead(1).\n";
@@ -58,7 +59,7 @@ enum {
   OPT_AGAINST = 0x100, OPT_MEASURE, OPT_BACKEND, OPT_THREADS, OPT_SHARING,
   OPT_RW, OPT_COLD, OPT_IDLE, OPT_GONE, OPT_CONNECTIONS, OPT_PIN,
   OPT_CLOCKS, OPT_REPEAT, OPT_SECONDS, OPT_TIMEOUT,
-  OPT_NBDKIT, OPT_JSON,
+  OPT_NBDKIT, OPT_JSON, OPT_OUTPUT,
 };
 
 static const struct option options[] = {
@@ -79,6 +80,7 @@ static const struct option options[] = {
   { "timeout", required_argument, NULL, OPT_TIMEOUT },
   { "nbdkit", required_argument, NULL, OPT_NBDKIT },
   { "json", no_argument, NULL, OPT_JSON },
+  { "output", required_argument, NULL, OPT_OUTPUT },
   HELP_OPTION
 };
 
@@ -357,6 +359,7 @@ set_option (struct plan *plan, int option)
   case OPT_PIN: plan->pin = true; return true;
   case OPT_CLOCKS: plan->clocks = true; return true;
   case OPT_NBDKIT: plan->nbdkit = optarg; return *optarg != '\0';
+  case OPT_OUTPUT: plan->output = optarg; return *optarg != '\0';
   case OPT_JSON: plan->json = true; return true;
   default: return set_number (plan, option);
   }

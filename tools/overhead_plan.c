@@ -22,6 +22,12 @@ plan_job (const struct plan *plan)
   };
 }
 
+unsigned
+plan_other (const struct plan *plan)
+{
+  return plan->nr_sides > 2 ? 2 : 1;
+}
+
 uint64_t
 plan_threads (const struct plan *plan, uint64_t threads, uint64_t sharing)
 {

@@ -45,7 +45,8 @@ struct plan {
   uint64_t writes;              /* of two requests: 0, 1, 2 */
   bool pin;                     /* spread the threads over the CPUs */
   bool clocks;                  /* measure two readings of the clock, too */
-  bool json;
+  bool json;                    /* instead of text */
+  const char *output;           /* JSON goes to this file, or NULL */
   unsigned rounds;
   uint64_t duration;            /* of one measurement, in ns */
   uint64_t connections;         /* that come and go */
@@ -59,6 +60,9 @@ struct plan {
 
 /* What a measurement has from the plan; the caller adds the rest. */
 extern struct job plan_job (const struct plan *plan);
+
+/* The side that others are compared to: the first after --against. */
+extern unsigned plan_other (const struct plan *plan);
 
 /* How many of so many threads nbdkit would let all filters have at a time,
  * where as many as it says share a connection.

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "errors.h"
+#include "files.h"
 #include "overhead_table.h"
 #include "statistics.h"
 
@@ -242,16 +243,22 @@ tables_open (struct tables *tables, bool as_json)
   }
 }
 
-void
-tables_close (struct tables *tables, bool show)
+int
+tables_close (struct tables *tables, bool whole, const char *file)
 {
+  int r = 0;
+
+  fputc ('\n', tables->json.fp);
   if (fclose (tables->json.fp) != 0) {
     tell_error ("fclose: %m");
     exit (STATUS_BAD);
   }
-  if (show && tables->as_json)
-    printf ("%s\n", tables->buffer);
+  if (whole && tables->as_json)
+    fputs (tables->buffer, stdout);
+  if (whole && file)
+    r = file_replace (file, tables->buffer, tables->size);
   free (tables->buffer);
+  return r;
 }
 
 int

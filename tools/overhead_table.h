@@ -61,8 +61,8 @@ extern struct cell cell_text (const char *text);
 extern struct cell cell_number (double number);
 extern struct cell cell_samples (const struct samples *samples);
 
-/* All tables of a run: written to standard output as they come, or as JSON
- * at the end, when it is whole.
+/* All tables of a run: written to standard output as they come, and as JSON
+ * at the end, when it is whole, to a file or instead.
  */
 struct tables {
   bool as_json;
@@ -72,10 +72,12 @@ struct tables {
 };
 
 /* Between the two, what is written to json stands beside the tables.
- * Without memory the program ends.
+ * Without memory the program ends.  tables_close returns -1 after telling
+ * that the file cannot be written.
  */
 extern void tables_open (struct tables *tables, bool as_json);
-extern void tables_close (struct tables *tables, bool show);
+extern int tables_close (struct tables *tables, bool whole,
+                         const char *file);
 
 /* One of them: an array of objects in JSON. */
 struct table {

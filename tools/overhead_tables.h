@@ -36,9 +36,9 @@ extern int overhead_beside (const struct plan *plan, struct tables *tables);
 /* Many connections at once. */
 extern int overhead_opening (const struct plan *plan, struct tables *tables);
 
-/* For them: columns of which the last is for what is compared to the first
- * filter: it gets its title, and is left out where there is no other.
- * Columns live as long as this file's static memory.
+/* For them: a table whose last column compares to the other filter.  It
+ * gets its title, and is left out where there is no other.  One table at a
+ * time.
  */
 extern struct table overhead_table (const struct plan *plan,
                                     struct tables *tables,

@@ -55,7 +55,7 @@ measure_one (void *arg, unsigned side)
 
 enum {
   BACKEND, THREADS, THROUGH, RATE, NS, CPU, OWN, ADDED, ADDED_CPU,
-  TO_BYPASSED, TO_FIRST, NR_COLUMNS,
+  TO_BYPASSED, TO_OTHER, NR_COLUMNS,
 };
 
 static const struct column columns[NR_COLUMNS] = {
@@ -69,7 +69,7 @@ static const struct column columns[NR_COLUMNS] = {
   [ADDED] = { "added_ns", "added ns", 8, 1, 0 },
   [ADDED_CPU] = { "added_cpu_ns", "added CPU", 9, 1, 0 },
   [TO_BYPASSED] = { "to_bypassed", NULL, 0, 0, 0 },
-  [TO_FIRST] = { "to_first", "/ first", 8, 3, 0 },
+  [TO_OTHER] = { "to_against", "/ against", 8, 3, 0 },
 };
 
 static void
@@ -77,15 +77,16 @@ add_comparison (struct cell *cells, const struct measured *measured,
                 unsigned side)
 {
   const struct samples *ns = measured->ns, *cpu = measured->cpu_ns;
+  const unsigned other = plan_other (measured->m.plan);
   const struct samples added = samples_less (&ns[side], &ns[0]);
   const struct samples added_cpu = samples_less (&cpu[side], &cpu[0]);
   const struct samples to_bypassed = samples_ratio (&ns[side], &ns[0]);
-  const struct samples to_first = samples_ratio (&ns[side], &ns[1]);
+  const struct samples to_other = samples_ratio (&ns[side], &ns[other]);
 
   cells[ADDED] = cell_samples (&added);
   cells[ADDED_CPU] = cell_samples (&added_cpu);
   cells[TO_BYPASSED] = cell_samples (&to_bypassed);
-  cells[TO_FIRST] = cell_samples (&to_first);
+  cells[TO_OTHER] = cell_samples (&to_other);
 }
 
 static void
