@@ -126,8 +126,6 @@ tell_said (const struct measurement *m)
   }
   for (unsigned i = nr > SAID_LINES ? nr - SAID_LINES : 0; i < nr; i++)
     tell_error ("%s: %s", m->side->name, lines[i % SAID_LINES]);
-  if (nr == 0)
-    tell_error ("%s: nbdkit ended without a word", m->side->name);
   free (said);
   free (path);
 }
@@ -179,20 +177,20 @@ remove_files (const struct measurement *m)
 
 /* Until it has ended, whatever comes. */
 static int
-run (const struct measurement *m, const struct words *words, int log)
+run (const struct measurement *m, const struct words *words, int log,
+     struct process *process)
 {
   const uint64_t deadline = clock_now () + m->job.duration + m->plan->timeout;
   const struct process_place place = { .output = log };
-  struct process process;
   enum process_news news;
 
-  if (process_start (&process, (const char *const *) words->words,
+  if (process_start (process, (const char *const *) words->words,
                      &place) == -1) {
     tell_error ("%s: %m", words->words[0]);
     return -1;
   }
-  news = process_wait (&process, deadline);
-  process_end (&process, PATIENCE_NS);
+  news = process_wait (process, deadline);
+  process_end (process, PATIENCE_NS);
   if (news == PROCESS_ENDED)
     return 0;
   if (news == PROCESS_RUNS)
@@ -201,19 +199,34 @@ run (const struct measurement *m, const struct words *words, int log)
   return -1;
 }
 
+/* It ended without a result. */
+static void
+tell_failure (const struct measurement *m, const struct process *process)
+{
+  char *fate;
+
+  tell_said (m);
+  if (process_succeeded (process))
+    return;
+  fate = process_fate (process);
+  tell_error ("%s: nbdkit: %s", m->side->name, fate);
+  free (fate);
+}
+
 /* Run the words and have the result read. */
 static int
 run_words (const struct measurement *m, struct words *words,
            struct result *result)
 {
   const int log = open_log (m);
+  struct process process;
   int r = -1;
 
   add_word (words, NULL);
-  if (log != -1 && run (m, words, log) == 0) {
+  if (log != -1 && run (m, words, log, &process) == 0) {
     r = read_result (m, result);
     if (r == -1)
-      tell_said (m);
+      tell_failure (m, &process);
   }
   if (log != -1)
     close (log);

@@ -248,6 +248,7 @@ release_all (struct crew *crew)
   munmap (crew->places, PLACES_SIZE (crew));
   munmap (crew->buffers, BUFFERS_SIZE (crew));
   munmap (crew->bins, BINS_SIZE (crew));
+  crew->workers = NULL;         /* own_threads looks there */
 }
 
 static int

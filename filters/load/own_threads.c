@@ -7,7 +7,6 @@
 #include <config.h>
 
 #include <dirent.h>
-#include <stdbool.h>
 #include <stdlib.h>
 #include <unistd.h>
 
@@ -23,30 +22,38 @@ clock_of (pid_t tid)
   return (clockid_t) (~(unsigned) tid << 3 | 6);
 }
 
-static bool
-is_of_crew (const struct crew *crew, pid_t tid)
+/* The threads that are none of the filter's, in order. */
+#define MAX_CREWS 2
+static pid_t ours[MAX_CREWS * MAX_THREADS + 2];
+
+static int
+compare (const void *ap, const void *bp)
 {
-  for (unsigned i = 0; crew->workers && i < crew->threads; i++) {
-    if (crew->workers[i].tid == tid)
-      return true;
-  }
-  return false;
+  const pid_t a = *(const pid_t *) ap, b = *(const pid_t *) bp;
+
+  return (a > b) - (a < b);
 }
 
-static bool
-is_ours (const struct crew *crews, unsigned nr_crews, pid_t tid)
+static size_t
+list_ours (const struct crew *crews, unsigned nr_crews)
 {
+  size_t n = 0;
+
+  ours[n++] = getpid ();
+  ours[n++] = gettid ();
   for (unsigned i = 0; i < nr_crews; i++) {
-    if (is_of_crew (&crews[i], tid))
-      return true;
+    for (unsigned j = 0; crews[i].workers && j < crews[i].threads; j++)
+      ours[n++] = crews[i].workers[j].tid;
   }
-  return tid == getpid () || tid == gettid ();
+  qsort (ours, n, sizeof ours[0], compare);
+  return n;
 }
 
 struct own_threads
 own_threads (const struct crew *crews, unsigned nr_crews)
 {
   DIR *dir = opendir ("/proc/self/task");
+  const size_t n = list_ours (crews, nr_crews);
   struct own_threads own = { 0 };
   struct dirent *entry;
 
@@ -55,7 +62,7 @@ own_threads (const struct crew *crews, unsigned nr_crews)
   while ((entry = readdir (dir))) {
     const pid_t tid = atoi (entry->d_name);
 
-    if (tid != 0 && !is_ours (crews, nr_crews, tid)) {
+    if (tid != 0 && !bsearch (&tid, ours, n, sizeof ours[0], compare)) {
       own.count++;
       own.cpu += clock_read (clock_of (tid));
     }

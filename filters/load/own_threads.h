@@ -18,8 +18,8 @@ struct own_threads {
   uint64_t cpu;                 /* their processor time so far, in ns */
 };
 
-/* All threads of this process but the crews', nbdkit's first one and the
- * calling one.  From the thread that started the crews, while they work.
+/* All threads of this process but those of two crews at most, nbdkit's
+ * first one and the calling one.  From the thread that started the crews.
  */
 extern struct own_threads own_threads (const struct crew *crews,
                                        unsigned nr_crews);

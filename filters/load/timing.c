@@ -37,17 +37,35 @@ struct reading {
   struct progress progress;     /* of the crew */
 };
 
-static struct reading
-read_crew (struct crew *crew)
-{
-  const struct progress progress = crew_progress (crew);
+/* To look for the filter's threads takes a while, which shall not be between
+ * the two readings.
+ */
 
-  return (struct reading) {
-    .time = clock_now (),
-    .cpu = clock_read (CLOCK_PROCESS_CPUTIME_ID),
-    .own = own_threads (crews, NR_CREWS),
-    .progress = progress,
-  };
+static void
+read_crew (struct crew *crew, struct reading *reading)
+{
+  reading->progress = crew_progress (crew);
+  reading->cpu = clock_read (CLOCK_PROCESS_CPUTIME_ID);
+  reading->time = clock_now ();
+}
+
+static struct reading
+read_begin (struct crew *crew)
+{
+  struct reading reading = { .own = own_threads (crews, NR_CREWS) };
+
+  read_crew (crew, &reading);
+  return reading;
+}
+
+static struct reading
+read_end (struct crew *crew)
+{
+  struct reading reading;
+
+  read_crew (crew, &reading);
+  reading.own = own_threads (crews, NR_CREWS);
+  return reading;
 }
 
 /* The time from begin to end for each request. */
@@ -83,12 +101,12 @@ read_result (const struct reading *begin, const struct reading *end,
 static int
 run_through (struct crew *crew, struct result *result)
 {
-  const struct reading begin = read_crew (crew);
+  const struct reading begin = read_begin (crew);
   struct reading end;
 
   if (crew_wait (crew) == -1)
     return -1;
-  end = read_crew (crew);
+  end = read_end (crew);
   read_result (&begin, &end, crew, result);
   return 0;
 }
@@ -100,11 +118,11 @@ run_for (uint64_t duration, struct crew *crew, struct result *result)
   struct reading begin, end;
 
   wait_for (duration / 5);
-  begin = read_crew (crew);
+  begin = read_begin (crew);
   /* On a busy machine a while may pass without any. */
   do {
     wait_for (duration);
-    end = read_crew (crew);
+    end = read_end (crew);
   } while (end.progress.requests == begin.progress.requests
            && !crews_stopped ());
   crew_stop (crew);
