@@ -27,9 +27,8 @@ stock=$filterdir/nbdkit-stats-filter.so
 ours=$top_builddir/filters/stats/.libs/nbdkit-stats-filter.so
 
 tool=$top_builddir/tools/nbdkit-stats
-export NBDKIT_STATS_LOAD=$top_builddir/filters/load/.libs/nbdkit-load.so
 
-for file in "$tool" "$NBDKIT_STATS_LOAD" "$stock" "$ours"; do
+for file in "$tool" "$stock" "$ours"; do
   if [ ! -e "$file" ]; then
     echo "$0: $file is missing" >&2
     exit 1

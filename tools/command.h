@@ -21,6 +21,7 @@ struct command {
   int (*run) (int argc, char *argv[]);
 };
 
+extern int bench_command (int argc, char *argv[]);
 extern int overhead_command (int argc, char *argv[]);
 extern int report_command (int argc, char *argv[]);
 

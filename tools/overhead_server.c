@@ -17,6 +17,7 @@
 #include "clock.h"
 #include "errors.h"
 #include "files.h"
+#include "installed.h"
 #include "memory.h"
 #include "overhead_server.h"
 #include "process.h"
@@ -54,15 +55,6 @@ free_words (struct words *words)
   free (words->words);
 }
 
-/* The load filter and the plugin. */
-static const char *
-module (void)
-{
-  const char *path = getenv ("NBDKIT_STATS_LOAD");
-
-  return path && *path ? path : MODULE_DIR "/nbdkit-load.so";
-}
-
 static char *
 path_of (const struct measurement *m, const char *name)
 {
@@ -72,14 +64,16 @@ path_of (const struct measurement *m, const char *name)
 static void
 add_nbdkit (struct words *words, const struct measurement *m)
 {
+  char *load = installed_load ();       /* the filter, and the plugin */
+
   add_word (words, copy_string (m->plan->nbdkit));
   add_word (words, copy_string ("--foreground"));
   add_word (words, copy_string ("--unix"));
   add_word (words, path_of (m, SOCKET_FILE));
-  add_word (words, format_string ("--filter=%s", module ()));
+  add_word (words, format_string ("--filter=%s", load));
   if (m->side->filter)
     add_word (words, format_string ("--filter=%s", m->side->filter));
-  add_word (words, copy_string (module ()));
+  add_word (words, load);
 }
 
 static void
@@ -155,7 +149,7 @@ read_result (const struct measurement *m, struct result *result)
     return -1;
   if (result->size == sizeof *result)
     return 0;
-  tell_error ("%s: is of another version than this program", module ());
+  tell_error ("the load filter is of another version than this program");
   return -1;
 }
 
