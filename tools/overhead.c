@@ -206,6 +206,18 @@ run_in_directory (struct plan *plan)
   return status;
 }
 
+/* The signal that asked us to end does it now, when nothing is left. */
+static void
+end_by (int signal)
+{
+  sigset_t set;
+
+  sigemptyset (&set);
+  sigaddset (&set, signal);
+  raise (signal);
+  sigprocmask (SIG_UNBLOCK, &set, NULL);
+}
+
 int
 overhead_command (int argc, char *argv[])
 {
@@ -220,5 +232,7 @@ overhead_command (int argc, char *argv[])
   }
   status = run_in_directory (&plan);
   processes_end_all ();
+  if (interrupted ())
+    end_by (interrupted ());
   return status;
 }

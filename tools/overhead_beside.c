@@ -6,99 +6,87 @@
 
 #include <config.h>
 
+#include "overhead_measured.h"
 #include "overhead_tables.h"
 
-/* What was measured beside some others. */
-struct row {
-  struct measurement m;         /* but for the side */
-  struct samples ns[MAX_SIDES]; /* a request */
-  struct samples cpu_ns[MAX_SIDES];
-};
-
+/* One beside some others each: alone, beside those who wait, and after
+ * those who have gone.
+ */
 #define MAX_ROWS (2 * MAX_LIST + 1)
+static struct measured all[MAX_ROWS];
 
-static int
-measure_one (void *arg, unsigned i)
-{
-  struct row *all = arg;
-  const unsigned nr_sides = all[0].m.plan->nr_sides, side = i % nr_sides;
-  struct row *row = &all[i / nr_sides];
-  struct measurement m = row->m;
-  struct result result;
-
-  m.side = &m.plan->sides[side];
-  if (serve (&m, &result) == -1)
-    return -1;
-  samples_add (&row->ns[side], result.timing.ns);
-  samples_add (&row->cpu_ns[side], result.timing.cpu_ns);
-  return 0;
-}
-
-enum { IDLE, GONE, THROUGH, NS, TO_ALONE, CPU, CPU_TO_ALONE, NR_COLUMNS };
+enum { IDLE, GONE, THROUGH, TIME, TO_ALONE, CPU, CPU_TO_ALONE, NR_COLUMNS };
 
 static const struct column columns[NR_COLUMNS] = {
   [IDLE] = { "idle", "idle", 5, 0, 0 },
   [GONE] = { "gone", "gone", 5, 0, 0 },
   [THROUGH] = { "through", "through", -10, 0, 0 },
-  [NS] = { "ns", "ns", 8, 1, 17 },
+  [TIME] = { "ns", "ns", 8, 1, 17 },
   [TO_ALONE] = { "to_alone", "/ alone", 8, 3, 0 },
   [CPU] = { "cpu_ns", "CPU ns", 8, 1, 0 },
   [CPU_TO_ALONE] = { "cpu_to_alone", "CPU / alone", 11, 3, 0 },
 };
 
-static void
-write_row (struct table *table, const struct row *row,
-           const struct row *alone, unsigned side)
+static struct cell
+to_alone (const struct measured *measured, enum figure figure, unsigned side)
 {
-  const struct samples to_alone
-    = samples_ratio (&row->ns[side], &alone->ns[side]);
-  const struct samples cpu_to_alone
-    = samples_ratio (&row->cpu_ns[side], &alone->cpu_ns[side]);
+  const struct samples ratio
+    = samples_ratio (&measured->figures[figure][side],
+                     &all[0].figures[figure][side]);
+
+  return cell_samples (&ratio);
+}
+
+static void
+write_row (struct table *table, const struct measured *measured,
+           unsigned side)
+{
   const struct cell cells[NR_COLUMNS] = {
-    [IDLE] = cell_number ((double) row->m.job.idle),
-    [GONE] = cell_number ((double) row->m.job.gone),
-    [THROUGH] = cell_text (row->m.plan->sides[side].name),
-    [NS] = cell_samples (&row->ns[side]),
-    [TO_ALONE] = cell_samples (&to_alone),
-    [CPU] = cell_samples (&row->cpu_ns[side]),
-    [CPU_TO_ALONE] = cell_samples (&cpu_to_alone),
+    [IDLE] = cell_number ((double) measured->m.job.idle),
+    [GONE] = cell_number ((double) measured->m.job.gone),
+    [THROUGH] = cell_text (measured->m.plan->sides[side].name),
+    [TIME] = measured_cell (measured, NS, side),
+    [TO_ALONE] = to_alone (measured, NS, side),
+    [CPU] = measured_cell (measured, CPU_NS, side),
+    [CPU_TO_ALONE] = to_alone (measured, CPU_NS, side),
   };
 
   table_row (table, cells);
 }
 
-/* The rows to measure: alone, beside those who wait, and after those who
- * have gone.  Returns how many.
- */
+/* Returns how many there are. */
 static unsigned
-make_rows (const struct plan *plan, struct row *all)
+init_all (const struct plan *plan)
 {
-  unsigned n = 0;
+  const unsigned n = 1 + plan->idle.count + plan->gone.count;
 
-  for (unsigned i = 0; i < 1 + plan->idle.count + plan->gone.count; i++)
-    all[i] = (struct row) {
-      .m = { .plan = plan, .backend = plan->backends[0],
-             .job = plan_job (plan) },
-    };
-  n++;
+  for (unsigned i = 0; i < n; i++)
+    measured_init (&all[i], plan, plan->backends[0]);
   for (unsigned i = 0; i < plan->idle.count; i++)
-    all[n++].m.job.idle = plan->idle.values[i];
+    all[1 + i].m.job.idle = plan->idle.values[i];
   for (unsigned i = 0; i < plan->gone.count; i++)
-    all[n++].m.job.gone = plan->gone.values[i];
+    all[1 + plan->idle.count + i].m.job.gone = plan->gone.values[i];
   return n;
+}
+
+static int
+round_of (void *arg, unsigned i)
+{
+  const struct plan *plan = arg;
+
+  return measured_round (&all[i / plan->nr_sides], i % plan->nr_sides);
 }
 
 static int
 rows (const struct plan *plan, struct table *table)
 {
-  static struct row all[MAX_ROWS];
-  const unsigned n = make_rows (plan, all);
+  const unsigned n = init_all (plan);
 
-  if (plan_in_turn (plan, n * plan->nr_sides, measure_one, all) == -1)
+  if (plan_in_turn (plan, n * plan->nr_sides, round_of, (void *) plan) == -1)
     return -1;
   for (unsigned i = 0; i < n; i++) {
     for (unsigned side = 0; side < plan->nr_sides; side++)
-      write_row (table, &all[i], &all[0], side);
+      write_row (table, &all[i], side);
   }
   return 0;
 }

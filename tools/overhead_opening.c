@@ -6,37 +6,12 @@
 
 #include <config.h>
 
+#include "overhead_measured.h"
 #include "overhead_tables.h"
 
 /* So many connections at once, and requests of each of their threads. */
 #define CONNECTIONS 200
-#define REQUESTS 10
-
-struct measured {
-  struct measurement m;         /* but for the side */
-  struct samples all_ms[MAX_SIDES]; /* until all have been sent */
-  struct samples first_us[MAX_SIDES]; /* longest of a thread's first ones */
-  struct samples first_cpu_us[MAX_SIDES];
-};
-
-static int
-measure_one (void *arg, unsigned side)
-{
-  struct measured *measured = arg;
-  struct measurement m = measured->m;
-  struct result result;
-  const struct timing *timing = &result.timing;
-
-  m.side = &m.plan->sides[side];
-  if (serve (&m, &result) == -1)
-    return -1;
-  samples_add (&measured->all_ms[side], timing->all_ns / 1e6);
-  samples_add (&measured->first_us[side],
-               (double) timing->first.time / 1000);
-  samples_add (&measured->first_cpu_us[side],
-               (double) timing->first.cpu / 1000);
-  return 0;
-}
+#define THREAD_REQUESTS 10
 
 enum { THREADS, THROUGH, MS, TO_BYPASSED, FIRST_CPU, FIRST, NR_COLUMNS };
 
@@ -53,15 +28,13 @@ static void
 write_row (struct table *table, const struct measured *measured,
            unsigned side)
 {
-  const struct samples *ms = measured->all_ms;
-  const struct samples to_bypassed = samples_ratio (&ms[side], &ms[0]);
   const struct cell cells[NR_COLUMNS] = {
     [THREADS] = cell_number ((double) measured->m.job.threads),
     [THROUGH] = cell_text (measured->m.plan->sides[side].name),
-    [MS] = cell_samples (&ms[side]),
-    [TO_BYPASSED] = cell_samples (&to_bypassed),
-    [FIRST_CPU] = cell_number (samples_max (&measured->first_cpu_us[side])),
-    [FIRST] = cell_number (samples_max (&measured->first_us[side])),
+    [MS] = measured_cell (measured, ALL_MS, side),
+    [TO_BYPASSED] = measured_ratio (measured, ALL_MS, side, 0),
+    [FIRST_CPU] = measured_max (measured, FIRST_CPU_US, side),
+    [FIRST] = measured_max (measured, FIRST_US, side),
   };
 
   table_row (table, cells);
@@ -70,19 +43,16 @@ write_row (struct table *table, const struct measured *measured,
 static int
 rows (const struct plan *plan, struct table *table)
 {
-  struct measured measured = {
-    .m = {
-      .plan = plan, .backend = plan->backends[0], .job = plan_job (plan),
-    },
-  };
+  static struct measured measured;
   struct job *job = &measured.m.job;
 
+  measured_init (&measured, plan, plan->backends[0]);
   job->threads = CONNECTIONS * job->sharing;
   if (job->threads > MAX_THREADS)
     job->threads = MAX_THREADS;
-  job->requests = REQUESTS;
+  job->requests = THREAD_REQUESTS;
   job->watch = job->at_once = 1;
-  if (plan_in_turn (plan, plan->nr_sides, measure_one, &measured) == -1)
+  if (measured_rounds (&measured) == -1)
     return -1;
   for (unsigned i = 0; i < plan->nr_sides; i++)
     write_row (table, &measured, i);

@@ -6,55 +6,11 @@
 
 #include <config.h>
 
+#include "overhead_measured.h"
 #include "overhead_tables.h"
 
-/* What was measured with one backend and number of threads. */
-struct measured {
-  struct measurement m;         /* but for the side */
-  struct samples ns[MAX_SIDES + 1]; /* a request */
-  struct samples cpu_ns[MAX_SIDES + 1];
-  struct samples own_ns[MAX_SIDES + 1];
-  struct samples per_second[MAX_SIDES + 1];
-};
-
-/* After the sides of the plan: two clock reads and nothing else. */
-static bool
-is_clock (const struct measured *measured, unsigned side)
-{
-  return side == measured->m.plan->nr_sides;
-}
-
-/* They go with the first backend. */
-static bool
-has_clock (const struct measured *measured)
-{
-  const struct plan *plan = measured->m.plan;
-
-  return plan->clocks && measured->m.backend == plan->backends[0];
-}
-
-static int
-measure_one (void *arg, unsigned side)
-{
-  struct measured *measured = arg;
-  struct measurement m = measured->m;
-  struct result result;
-  const struct timing *timing = &result.timing;
-
-  m.job.clocks = is_clock (measured, side);
-  m.side = &m.plan->sides[m.job.clocks ? 0 : side];
-  if (serve (&m, &result) == -1)
-    return -1;
-  samples_add (&measured->ns[side], timing->ns);
-  samples_add (&measured->cpu_ns[side], timing->cpu_ns);
-  samples_add (&measured->own_ns[side], timing->own_cpu_ns);
-  samples_add (&measured->per_second[side],
-               1e9 / timing->ns * (double) m.job.threads);
-  return 0;
-}
-
 enum {
-  BACKEND, THREADS, THROUGH, RATE, NS, CPU, OWN, ADDED, ADDED_CPU,
+  BACKEND, THREADS, THROUGH, SENT, RATE, TIME, CPU, OWN, ADDED, ADDED_CPU,
   TO_BYPASSED, TO_OTHER, NR_COLUMNS,
 };
 
@@ -62,8 +18,9 @@ static const struct column columns[NR_COLUMNS] = {
   [BACKEND] = { "backend", "backend", -10, 0, 0 },
   [THREADS] = { "threads", "threads", 7, 0, 0 },
   [THROUGH] = { "through", "through", -10, 0, 0 },
+  [SENT] = { "requests", NULL, 0, 0, 0 },
   [RATE] = { "per_second", "requests/s", 10, 0, 0 },
-  [NS] = { "ns", "ns", 8, 1, IN_PERCENT },
+  [TIME] = { "ns", "ns", 8, 1, IN_PERCENT },
   [CPU] = { "cpu_ns", "CPU ns", 7, 1, IN_PERCENT },
   [OWN] = { "own_cpu_ns", "own CPU", 7, 1, 0 },
   [ADDED] = { "added_ns", "added ns", 8, 1, 0 },
@@ -73,55 +30,61 @@ static const struct column columns[NR_COLUMNS] = {
 };
 
 static void
-add_comparison (struct cell *cells, const struct measured *measured,
-                unsigned side)
-{
-  const struct samples *ns = measured->ns, *cpu = measured->cpu_ns;
-  const unsigned other = plan_other (measured->m.plan);
-  const struct samples added = samples_less (&ns[side], &ns[0]);
-  const struct samples added_cpu = samples_less (&cpu[side], &cpu[0]);
-  const struct samples to_bypassed = samples_ratio (&ns[side], &ns[0]);
-  const struct samples to_other = samples_ratio (&ns[side], &ns[other]);
-
-  cells[ADDED] = cell_samples (&added);
-  cells[ADDED_CPU] = cell_samples (&added_cpu);
-  cells[TO_BYPASSED] = cell_samples (&to_bypassed);
-  cells[TO_OTHER] = cell_samples (&to_other);
-}
-
-static void
 write_row (struct table *table, const struct measured *measured,
            unsigned side, const char *name)
 {
+  const unsigned other = plan_other (measured->m.plan);
   struct cell cells[NR_COLUMNS] = {
     [BACKEND] = cell_text (measured->m.backend->name),
     [THREADS] = cell_number ((double) measured->m.job.threads),
     [THROUGH] = cell_text (name),
-    [NS] = cell_samples (&measured->ns[side]),
-    [CPU] = cell_samples (&measured->cpu_ns[side]),
-    [OWN] = cell_samples (&measured->own_ns[side]),
-    [RATE] = cell_samples (&measured->per_second[side]),
+    [SENT] = measured_sum (measured, REQUESTS, side),
+    [RATE] = measured_cell (measured, PER_SECOND, side),
+    [TIME] = measured_cell (measured, NS, side),
+    [CPU] = measured_cell (measured, CPU_NS, side),
+    [OWN] = measured_cell (measured, OWN_CPU_NS, side),
   };
 
-  if (side != 0 && !is_clock (measured, side))
-    add_comparison (cells, measured, side);
+  if (side != 0) {
+    cells[ADDED] = measured_added (measured, NS, side);
+    cells[ADDED_CPU] = measured_added (measured, CPU_NS, side);
+    cells[TO_BYPASSED] = measured_ratio (measured, NS, side, 0);
+    cells[TO_OTHER] = measured_ratio (measured, NS, side, other);
+  }
   table_row (table, cells);
+}
+
+/* Two readings of the clock and nothing else, instead of requests. */
+static int
+measure_clocks (const struct plan *plan, struct table *table,
+                const struct workload *backend, uint64_t threads)
+{
+  static struct measured clocks;
+
+  measured_init (&clocks, plan, backend);
+  clocks.m.job.threads = threads;
+  clocks.m.job.clocks = 1;
+  for (unsigned i = 0; i < plan->rounds; i++) {
+    if (measured_round (&clocks, 0) == -1)
+      return -1;
+  }
+  write_row (table, &clocks, 0, "two clocks");
+  return 0;
 }
 
 static int
 measure_cell (const struct plan *plan, struct table *table,
               const struct workload *backend, uint64_t threads)
 {
-  struct measured measured = {
-    .m = { .plan = plan, .backend = backend, .job = plan_job (plan) },
-  };
+  static struct measured measured;
 
-  measured.m.job.threads = threads;
-  if (plan_in_turn (plan, plan->nr_sides + has_clock (&measured),
-                    measure_one, &measured) == -1)
+  if (plan->clocks && backend == plan->backends[0]
+      && measure_clocks (plan, table, backend, threads) == -1)
     return -1;
-  if (has_clock (&measured))
-    write_row (table, &measured, plan->nr_sides, "two clocks");
+  measured_init (&measured, plan, backend);
+  measured.m.job.threads = threads;
+  if (measured_rounds (&measured) == -1)
+    return -1;
   for (unsigned i = 0; i < plan->nr_sides; i++)
     write_row (table, &measured, i, plan->sides[i].name);
   return 0;
