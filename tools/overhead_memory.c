@@ -55,7 +55,7 @@ find_leaks (const struct job *job, const struct memory_use *use,
 
   figures->request = (asked - came) / (MEMORY_MORE - requests);
   figures->connection = came - figures->request * requests;
-  if (figures->connection < came / 100)
+  if (figures->connection < came / 1000)
     figures->connection = 0;    /* no more than what malloc itself needs */
 }
 

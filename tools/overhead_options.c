@@ -387,7 +387,7 @@ take_option (char *argv[], struct plan *plan, int option)
   }
   if (set_option (plan, option))
     return STATUS_OK;
-  return bad_usage (argv, "--%s does not take %s", option_name (option),
+  return bad_usage (argv, "--%s does not take '%s'", option_name (option),
                     optarg);
 }
 
