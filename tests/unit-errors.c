@@ -9,39 +9,10 @@
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
-#include <unistd.h>
 
 #include "errors.h"
+#include "unit-capture.h"
 #include "unit.h"
-
-static FILE *captured;
-static int standard_error;
-
-/* What is told from here on is in what () instead. */
-static void
-capture (void)
-{
-  captured = tmpfile ();
-  assert_non_null (captured);
-  standard_error = dup (STDERR_FILENO);
-  assert_true (standard_error >= 0);
-  assert_true (dup2 (fileno (captured), STDERR_FILENO) >= 0);
-}
-
-static const char *
-what (void)
-{
-  static char buf[8192];
-  size_t n;
-
-  assert_true (dup2 (standard_error, STDERR_FILENO) >= 0);
-  close (standard_error);
-  rewind (captured);
-  n = fread (buf, 1, sizeof buf - 1, captured);
-  buf[n] = '\0';
-  fclose (captured);
-  return buf;
-}
 
 static void
 test_line (void **state)

@@ -27,6 +27,7 @@
 #include "bench_table.h"
 #include "command.h"
 #include "errors.h"
+#include "files.h"
 #include "memory.h"
 #include "process.h"
 
@@ -188,7 +189,7 @@ run_all (struct bench *bench)
   if (bench_check_programs (bench, &workspace) == -1)
     return STATUS_BAD;
   system_read (&bench->system, workspace.images);
-  if (bench_file_write (bench) == -1)
+  if (bench->output && file_check_replace (bench->output) == -1)
     return STATUS_BAD;
   status = bench_run (bench, &workspace);
   if (status != STATUS_BAD)

@@ -217,6 +217,7 @@ bench_print_tables (const struct bench_job *job, FILE *fp)
   print_times (job, fp);
   fprintf (fp, "\nwhat reached the storage in a run\n");
   print_work (job, fp);
+  bench_print_account (job, fp);
   if (job->nr_environments > 1)
     print_comparisons (job, fp);
 }

@@ -16,6 +16,9 @@
 /* The tables of a job: times, what reached the storage, and comparisons. */
 extern void bench_print_tables (const struct bench_job *job, FILE *fp);
 
+/* One of them: the account of time, where the reports have one. */
+extern void bench_print_account (const struct bench_job *job, FILE *fp);
+
 /* What they mean, in words, with all warnings. */
 extern void bench_print_notes (const struct bench_job *job,
                                struct bench *bench, FILE *fp);

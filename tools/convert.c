@@ -14,10 +14,9 @@
 #include "convert.h"
 #include "errors.h"
 
-/* How reading has ended: a file without what is wanted is an error. */
-static int
-end_status (const struct report_reader *reader, enum next end,
-            unsigned reports, const char *kind)
+int
+convert_end (const struct report_reader *reader, enum next end,
+             unsigned reports, const char *kind)
 {
   if (end == NEXT_ERROR)
     return STATUS_BAD;
@@ -54,7 +53,7 @@ convert_text (struct report_reader *reader, FILE *fp)
     rows = stored.final ? 0 : rows + 1;
   }
   stored_report_free (&stored);
-  return end_status (reader, next, reports, "report");
+  return convert_end (reader, next, reports, "report");
 }
 
 /* Prometheus. */
@@ -99,5 +98,5 @@ convert_prometheus (struct report_reader *reader, FILE *fp)
     fwrite (latest.data, 1, latest.size, fp);
   free (latest.data);
   stored_report_free (&stored);
-  return end_status (reader, next, reports, "final report");
+  return convert_end (reader, next, reports, "final report");
 }

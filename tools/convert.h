@@ -35,4 +35,11 @@ extern int convert_fio (struct report_reader *reader, FILE *fp);
  */
 extern int convert_csv (struct report_reader *reader, FILE *fp);
 
+/* For these functions: the status when reading has ended so, after that
+ * many reports of the kind that is wanted.  It is an error where there were
+ * none.
+ */
+extern int convert_end (const struct report_reader *reader, enum next end,
+                        unsigned reports, const char *kind);
+
 #endif /* TOOLS_CONVERT_H */

@@ -9,6 +9,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <ftw.h>
+#include <stdbool.h>
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -121,31 +122,44 @@ replaceable (const char *path)
   return NULL;
 }
 
+/* Without another name the new file goes again. */
 static int
-replace (const char *path, const char *data, size_t size)
+replace (const char *path, const char *data, size_t size, bool rename_it)
 {
   char *temporary = format_string ("%s.XXXXXX", path);
-  int r = write_new (temporary, data, size);
+  int r = write_new (temporary, data, size), saved;
 
-  if (r == 0 && rename (temporary, path) == -1) {
-    int saved = errno;
-
+  if (r == 0 && rename_it)
+    r = rename (temporary, path);
+  saved = errno;
+  if (r == -1 || !rename_it)
     unlink (temporary);
-    errno = saved;
-    r = -1;
-  }
+  errno = saved;
   free (temporary);
+  return r;
+}
+
+static int
+replace_or_tell (const char *path, const char *data, size_t size,
+                 bool rename_it)
+{
+  char *target = replaceable (path);
+  int r = target ? replace (target, data, size, rename_it) : -1;
+
+  if (r == -1)
+    tell_error_at (path, 0, "%m");
+  free (target);
   return r;
 }
 
 int
 file_replace (const char *path, const char *data, size_t size)
 {
-  char *target = replaceable (path);
-  int r = target ? replace (target, data, size) : -1;
+  return replace_or_tell (path, data, size, true);
+}
 
-  if (r == -1)
-    tell_error_at (path, 0, "%m");
-  free (target);
-  return r;
+int
+file_check_replace (const char *path)
+{
+  return replace_or_tell (path, "", 0, false);
 }

@@ -29,4 +29,7 @@ extern char *file_tail (const char *path, size_t max);
  */
 extern int file_replace (const char *path, const char *data, size_t size);
 
+/* Whether it could do so now.  Leaves the file alone. */
+extern int file_check_replace (const char *path);
+
 #endif /* TOOLS_FILES_H */

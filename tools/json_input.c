@@ -13,6 +13,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include <json.h>
+
 #include "errors.h"
 #include "json_input.h"
 

@@ -19,7 +19,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-#include <json.h>
+struct json_object;             /* of json-c, as in json_stream.h */
 
 /* What all values of an object have in common. */
 struct json_source {

@@ -12,6 +12,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <json.h>
+
 #include "errors.h"
 #include "json_stream.h"
 

@@ -16,7 +16,10 @@
 
 #include <stdio.h>
 
-#include <json.h>
+/* Of json-c, whose header is left to those who need it: it has a name that
+ * json_writer.h has, too.
+ */
+struct json_object;
 
 /* A full report of one layer has about 1 MB. */
 #define MAX_OBJECT_BYTES ((size_t) 16 << 20)

@@ -10,6 +10,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include <json.h>
+
 #include "errno_name.h"
 #include "histogram.h"
 #include "op_reader.h"

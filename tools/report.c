@@ -33,6 +33,8 @@ static const struct {
 } formats[] = {
   { "text", convert_text },
   { "prometheus", convert_prometheus },
+  { "fio", convert_fio },
+  { "csv", convert_csv },
 };
 
 #define NR_FORMATS (sizeof formats / sizeof formats[0])

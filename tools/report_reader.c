@@ -14,6 +14,8 @@
 #include <string.h>
 #include <time.h>
 
+#include <json.h>
+
 #include "clock.h"
 #include "errors.h"
 #include "op_reader.h"

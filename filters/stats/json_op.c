@@ -79,8 +79,8 @@ add_failures (struct json *json, const struct failures *failures)
 
 /* Latencies. */
 
-static void
-add_percentiles (struct json *json, const struct op_totals *op)
+void
+json_percentiles (struct json *json, const struct op_totals *op)
 {
   /* Those of fio, in thousandths of a percent. */
   static const unsigned percentiles[] = {
@@ -145,7 +145,7 @@ add_latency (struct json *json, const struct op_totals *op)
                  : NAN);
     json_count (json, "N", n);
     JSON_OBJECT (json, "percentile")
-      add_percentiles (json, op);
+      json_percentiles (json, op);
     JSON_OBJECT (json, "bins")
       add_bins (json, op->tally.bins);
     json_count (json, "overflow", op->tally.bins[HISTOGRAM_OVERFLOW]);

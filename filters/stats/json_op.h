@@ -20,6 +20,9 @@ extern void json_op (struct json *json, const struct recorder_totals *layer,
 extern void json_op_totals (struct json *json,
                             const struct recorder_totals *layer, enum op op);
 
+/* Add fio's percentiles of its latencies; nothing without any. */
+extern void json_percentiles (struct json *json, const struct op_totals *op);
+
 /* For all figures that may not have been measured: a mean of n numbers,
  * null where n is 0, and n in ns nanoseconds as n a second, null where no
  * time passed.

@@ -1,0 +1,99 @@
+#!/usr/bin/env bash
+# nbdkit-stats
+# Copyright (C) 2026 The nbdkit-stats authors
+# SPDX-License-Identifier: BSD-3-Clause
+# The file LICENSE has the text.
+
+# Clients that hang, that fail, that are killed or leave something behind: each is
+# told with its last words, the others go on, and nothing is left.
+
+# shellcheck disable=SC2016 # the shell of the job expands $uri
+source ./functions.sh
+set -e -u -x
+# shellcheck source-path=SCRIPTDIR source=bench.sh
+source "$top_srcdir/tests/bench.sh"
+
+requires_tool
+requires jq --version
+requires setsid --version
+
+cd "$tmp"
+cat >clients.job <<'END'
+[global]
+nbdkit = memory 1M
+client = true
+runs = 2
+
+[good]
+
+[fails]
+client = echo first line; echo Not now. >&2; exit 3
+
+[killed]
+client = kill -SEGV $$
+
+# With children, one of which will not end, and one that left the group.
+[hangs]
+timeout = 1
+client = trap "" TERM; sleep 1000 & setsid sleep 1000 & echo I wait.; wait
+
+[leaves]
+client = setsid sleep 1000 & setsid -f sleep 1000
+
+[no-preparation]
+prepare = echo There is no disk.; false
+
+[no-server]
+nbdkit = memory
+
+[dying-server]
+client = kill -KILL $(cat "$(dirname "$unixsocket")/pid"); sleep 1000
+timeout = 5
+
+[not-served]
+nbdkit = --dump-plugin memory
+
+[also-good]
+END
+
+bench clients.job --output=results
+test "$status" -eq 1
+
+told ()
+{
+  grep -xE "nbdkit-stats: clients: $1" err
+  grep -q "FAILED: ${1%%:*}" out
+}
+
+told 'fails: client: exit status 3: Not now\.'
+told 'killed: client: killed by signal 11 \(Segmentation fault\)'
+told 'hangs: client: ended by the timeout: I wait\.'
+told 'no-preparation: prepare: exit status 1: There is no disk\.'
+told 'no-server: nbdkit: exit status 1: .*size.*'
+told 'dying-server: nbdkit: killed by signal 9 \(Killed\)'
+told 'not-served: nbdkit: does not serve.*'
+test "$(grep -c '^nbdkit-stats: ' err)" -eq 7
+
+for name in good leaves also-good; do
+  grep -xE "clients: $name: 2 runs" err
+done
+results_check \
+  '[.jobs[0].cases[] | .cells[0].runs | length]
+     == [2, 0, 0, 0, 2, 0, 0, 0, 0, 2]' \
+  '[.jobs[0].cases[] | .cells[0].failure | . == null]
+     == [true, false, false, false, true, false, false, false, false, true]'
+
+# One that fails at its third run: the two before count.
+cat >third.job <<END
+[third]
+nbdkit = memory 1M
+client = echo >>$tmp/runs; test \$(wc -l <$tmp/runs) -ne 3
+END
+bench third.job --output=results
+test "$status" -eq 1
+results_check '.jobs[0].cases[0].cells[0].runs | length == 2'
+# It is tried again, and they stay.
+bench third.job --output=results --resume
+test "$status" -eq 0
+test "$(wc -l <runs)" -eq 6
+results_check '.jobs[0].cases[0].cells[0].runs | length == 5'
