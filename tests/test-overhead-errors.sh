@@ -59,8 +59,7 @@ ended 2 'the disk too small for a request' truncate truncate=1k
 ended 2 '2 requests failed.*Input/output error' error error-rate=100%
 ended 2 'nonsense: No such file' stats --nbdkit=nonsense
 ended 2 'bypassed: nbdkit: exit status 1' stats --nbdkit=false
-ended 2 "none/json: No such file" stats --output=none/json --measure=time \
-      --repeat=1 --seconds=0.01 --backend=no-op --threads=1
+ended 2 "none/json: No such file" stats --output=none/json
 TMPDIR=$tmp/none ended 2 "no directory can be made in $tmp/none" stats
 
 # What fails only later.

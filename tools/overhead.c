@@ -180,7 +180,8 @@ run (struct plan *plan)
   struct tables tables;
   int r;
 
-  if (try_all (plan, &result) == -1)
+  if ((plan->output && file_check_replace (plan->output) == -1)
+      || try_all (plan, &result) == -1)
     return STATUS_BAD;
   leave_out_threads (plan);
   leave_out_instructions (plan);
