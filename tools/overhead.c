@@ -20,6 +20,7 @@
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 #include <unistd.h>
 
 #include "command.h"
@@ -29,21 +30,57 @@
 #include "overhead_tables.h"
 #include "process.h"
 
+#define MAX_COLUMNS 16
+
+static int
+longest_name (const struct plan *plan)
+{
+  size_t longest = 0;
+
+  for (unsigned i = 0; i < plan->nr_sides; i++) {
+    const size_t length = strlen (plan->sides[i].name);
+
+    if (longest < length)
+      longest = length;
+  }
+  return (int) longest;
+}
+
+/* Of a comparison to the other filter. */
+static void
+name_column (const struct plan *plan, struct column *column)
+{
+  static char title[64];
+  int length;
+
+  length = snprintf (title, sizeof title, "/ %s",
+                     plan->sides[plan_other (plan)].name);
+  column->title = title;
+  if (column->width < length)
+    column->width = length;
+}
+
 struct table
 overhead_table (const struct plan *plan, struct tables *tables,
-                const struct column *columns, unsigned nr_columns)
+                const char *key, const struct column *columns,
+                unsigned nr_columns)
 {
-  static struct column copy[16];
-  static char title[64];
-  const bool others = plan->nr_sides > 2;
+  static struct column copy[MAX_COLUMNS];
+  struct column *last = &copy[nr_columns - 1];
+  const int longest = longest_name (plan);
 
-  for (unsigned i = 0; i < nr_columns; i++)
+  for (unsigned i = 0; i < nr_columns; i++) {
     copy[i] = columns[i];
-  snprintf (title, sizeof title, "/ %s", plan->sides[plan_other (plan)].name);
-  copy[nr_columns - 1].title = title;
+    if (strcmp (copy[i].key, "through") == 0 && longest > -copy[i].width)
+      copy[i].width = -longest;
+  }
+  if (strstr (last->key, "to_against")) {
+    name_column (plan, last);
+    if (plan->nr_sides == 2)
+      nr_columns--;
+  }
   return (struct table) {
-    .tables = tables, .columns = copy,
-    .nr_columns = others ? nr_columns : nr_columns - 1,
+    .tables = tables, .key = key, .columns = copy, .nr_columns = nr_columns,
   };
 }
 

@@ -94,12 +94,10 @@ rows (const struct plan *plan, struct table *table)
 int
 overhead_beside (const struct plan *plan, struct tables *tables)
 {
-  struct table table = {
-    .tables = tables, .key = "beside",
-    .title = "One thread, beside others that wait and after others that "
-      "have gone",
-    .columns = columns, .nr_columns = NR_COLUMNS,
-  };
+  struct table table = overhead_table (plan, tables, "beside", columns,
+                                       NR_COLUMNS);
 
+  table.title = "One thread, beside others that wait and after others that "
+    "have gone";
   return table_write (&table, plan, rows);
 }

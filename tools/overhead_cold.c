@@ -79,9 +79,9 @@ rows (const struct plan *plan, struct table *table)
 int
 overhead_cold (const struct plan *plan, struct tables *tables)
 {
-  struct table table = overhead_table (plan, tables, columns, NR_COLUMNS);
+  struct table table = overhead_table (plan, tables, "cold", columns,
+                                       NR_COLUMNS);
 
-  table.key = "cold";
   table.title = "The filter alone, where caches are warm and where they are "
     "cold";
   return table_write (&table, plan, rows);

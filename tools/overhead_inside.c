@@ -76,9 +76,9 @@ rows (const struct plan *plan, struct table *table)
 int
 overhead_inside (const struct plan *plan, struct tables *tables)
 {
-  struct table table = overhead_table (plan, tables, columns, NR_COLUMNS);
+  struct table table = overhead_table (plan, tables, "inside", columns,
+                                       NR_COLUMNS);
 
-  table.key = "inside";
   table.title = "What a request takes in the filter alone";
   return table_write (&table, plan, rows);
 }

@@ -75,9 +75,9 @@ rows (const struct plan *plan, struct table *table)
 int
 overhead_instructions (const struct plan *plan, struct tables *tables)
 {
-  struct table table = overhead_table (plan, tables, columns, NR_COLUMNS);
+  struct table table = overhead_table (plan, tables, "instructions", columns,
+                                       NR_COLUMNS);
 
-  table.key = "instructions";
   table.title = "Instructions a request";
   return table_write (&table, plan, rows);
 }

@@ -183,12 +183,10 @@ print_leaks (const struct plan *plan, unsigned side)
 int
 overhead_memory (const struct plan *plan, struct tables *tables)
 {
-  struct table table = {
-    .tables = tables, .key = "memory",
-    .title = "Memory, in bytes, and what is left behind",
-    .columns = columns, .nr_columns = NR_COLUMNS,
-  };
+  struct table table = overhead_table (plan, tables, "memory", columns,
+                                       NR_COLUMNS);
 
+  table.title = "Memory, in bytes, and what is left behind";
   if (table_write (&table, plan, rows) == -1)
     return -1;
   for (unsigned i = 1; i < plan->nr_sides && !tables->as_json; i++)

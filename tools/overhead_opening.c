@@ -62,11 +62,9 @@ rows (const struct plan *plan, struct table *table)
 int
 overhead_opening (const struct plan *plan, struct tables *tables)
 {
-  struct table table = {
-    .tables = tables, .key = "opening",
-    .title = "Many connections at once",
-    .columns = columns, .nr_columns = NR_COLUMNS,
-  };
+  struct table table = overhead_table (plan, tables, "opening", columns,
+                                       NR_COLUMNS);
 
+  table.title = "Many connections at once";
   return table_write (&table, plan, rows);
 }

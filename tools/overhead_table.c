@@ -6,6 +6,7 @@
 
 #include <config.h>
 
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -150,7 +151,7 @@ print_value (const struct column *column, const struct cell *cell)
 
   if (cell->kind == CELL_TEXT)
     snprintf (text, sizeof text, "%s", cell->text);
-  else if (cell->kind != CELL_EMPTY)
+  else if (cell->kind != CELL_EMPTY && isfinite (value))
     snprintf (text, sizeof text, "%.*f", decimals (column, value), value);
   print_title (column->width, text);
 }

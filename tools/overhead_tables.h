@@ -36,12 +36,12 @@ extern int overhead_beside (const struct plan *plan, struct tables *tables);
 /* Many connections at once. */
 extern int overhead_opening (const struct plan *plan, struct tables *tables);
 
-/* For them: a table whose last column compares to the other filter.  It
- * gets its title, and is left out where there is no other.  One table at a
- * time.
+/* For them: a table whose columns are as wide as the names of filters need.
+ * The last one is left out if it compares to the other filter and there is
+ * none; its title has the name.  One table at a time.
  */
 extern struct table overhead_table (const struct plan *plan,
-                                    struct tables *tables,
+                                    struct tables *tables, const char *key,
                                     const struct column *columns,
                                     unsigned nr_columns);
 

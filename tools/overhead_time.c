@@ -99,9 +99,9 @@ rows (const struct plan *plan, struct table *table)
 int
 overhead_time (const struct plan *plan, struct tables *tables)
 {
-  struct table table = overhead_table (plan, tables, columns, NR_COLUMNS);
+  struct table table = overhead_table (plan, tables, "time", columns,
+                                       NR_COLUMNS);
 
-  table.key = "time";
   table.title = "A request past the filter and through it";
   return table_write (&table, plan, rows);
 }
