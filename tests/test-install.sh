@@ -47,6 +47,8 @@ check_install ()
 # Literally, since these paths are in people's scripts.
 check_install default <<'END'
 ./usr/local/bin/nbdkit-stats
+./usr/local/lib/nbdkit-stats/nbdkit-load.la
+./usr/local/lib/nbdkit-stats/nbdkit-load.so
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.la
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so
 ./usr/local/share/bash-completion/completions/nbdkit-stats
@@ -54,6 +56,7 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
+./usr/local/share/man/man1/nbdkit-stats-overhead.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
 ./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
@@ -65,9 +68,12 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
 ./opt/man/man1/nbdkit-stats-filter.1
+./opt/man/man1/nbdkit-stats-overhead.1
 ./opt/man/man5/nbdkit-stats-report.5
 ./opt/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/bin/nbdkit-stats
+./usr/local/lib/nbdkit-stats/nbdkit-load.la
+./usr/local/lib/nbdkit-stats/nbdkit-load.so
 ./usr/local/share/bash-completion/completions/nbdkit-stats
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
