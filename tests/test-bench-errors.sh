@@ -7,12 +7,14 @@
 # What is wrong with a job, the command line or the system is told in one line,
 # with status 2, and nothing is left.
 
+# shellcheck disable=SC2016 # the shell of the job expands $uri
 source ./functions.sh
 set -e -u -x
 # shellcheck source-path=SCRIPTDIR source=bench.sh
 source "$top_srcdir/tests/bench.sh"
 
 requires_tool
+requires nbdinfo --version
 
 cd "$tmp"
 cat >good.job <<'END'
@@ -85,3 +87,16 @@ for kind in empty:1 '{}:1' '{"type":"final","schema":2}' \
 done
 : >results
 refused 'results: there is nothing in it' --resume --output=results good.job
+
+# Paths are those of whoever runs it, wherever nbdkit runs.
+cp "$top_builddir/filters/stats/.libs/nbdkit-stats-filter.so" mine.so
+bench --filter=mine.so good.job
+test "$status" -eq 0
+mkdir here
+# A blank and what means something in a URI, too.
+mkdir 'h%20 e&re'
+for directory in here 'h%20 e&re'; do
+  TMPDIR=$directory bench good.job --env='x:client=nbdinfo "$uri"'
+  test "$status" -eq 0
+  rmdir "$directory"
+done

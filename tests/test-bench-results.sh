@@ -18,6 +18,7 @@ source "$top_srcdir/tests/log-totals.sh"
 
 requires_tool
 requires jq --version
+requires python3 -c 'from jsonschema import Draft202012Validator'
 requires qemu-img --version
 requires nbdinfo --version
 requires nbdkit --filter=log null --version
@@ -100,6 +101,16 @@ results_check \
   'cell("large"; "one").summary.write_amplification == 1' \
   'cell("large"; "one").summary.seconds_from == "client"' \
   'all(cell("large"; "one").runs[]; .active_ns > 0)'
+validate ()
+{
+  python3 - "$top_srcdir/schema/nbdkit-stats-bench.schema.json" "$1" <<'END'
+import json, jsonschema, sys
+schema, results = (json.load(open(name)) for name in sys.argv[1:])
+jsonschema.Draft202012Validator.check_schema(schema)
+jsonschema.Draft202012Validator(schema).validate(results)
+END
+}
+validate results
 results_check ".jobs[0].text == $(jq -R -s . quick.job)"
 
 # Without a second environment there is nothing to compare with, and without the
@@ -122,5 +133,6 @@ jq -c '(.jobs[].cases[].cells[].runs[])
 bench quick.job --runs=1 --output=accounts --resume \
       --env="only:EACH=only,ORDER=$tmp/order,LOG=/dev/null"
 test "$status" -eq 0
+validate accounts
 grep -xE 'case +environment +write' out
 grep -xE 'small +only +25[.]0%' out

@@ -55,10 +55,15 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/man/man1/nbdkit-stats-bench.1
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
 ./usr/local/share/man/man1/nbdkit-stats-overhead.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
 ./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
+./usr/local/share/nbdkit-stats/jobs/block-driver.job
+./usr/local/share/nbdkit-stats/jobs/convert.job
+./usr/local/share/nbdkit-stats/jobs/write-requests.job
+./usr/local/share/nbdkit-stats/nbdkit-stats-bench.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
@@ -67,6 +72,7 @@ END
 check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
+./opt/man/man1/nbdkit-stats-bench.1
 ./opt/man/man1/nbdkit-stats-filter.1
 ./opt/man/man1/nbdkit-stats-overhead.1
 ./opt/man/man5/nbdkit-stats-report.5
@@ -78,6 +84,10 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
+./usr/local/share/nbdkit-stats/jobs/block-driver.job
+./usr/local/share/nbdkit-stats/jobs/convert.job
+./usr/local/share/nbdkit-stats/jobs/write-requests.job
+./usr/local/share/nbdkit-stats/nbdkit-stats-bench.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats-report.schema.json
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
@@ -85,3 +95,6 @@ END
 
 # What was installed works.
 nbdkit -U - null --run true --filter="$tmp/default.root/usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so"
+NBDKIT_STATS_JOBS=$tmp/default.root/usr/local/share/nbdkit-stats/jobs \
+  "$tmp/default.root/usr/local/bin/nbdkit-stats" bench --list |
+  grep '^write-requests '

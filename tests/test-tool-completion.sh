@@ -11,6 +11,8 @@ set -e -u -x
 
 requires_tool
 
+cd "$tmp"
+
 # completed WORD...: what there is for the last word. An = is a word.
 completed ()
 {
@@ -26,3 +28,13 @@ complete -p nbdkit-stats | grep -F _nbdkit_stats
 
 test "$(completed nbdkit-stats --ver)" = --version
 test "$(completed nbdkit-stats xyz)" = ""
+test "$(completed nbdkit-stats rep)" = report
+completed nbdkit-stats '' >all
+for word in compare report --help --version; do
+  grep -w -e "$word" all
+done
+test "$(completed nbdkit-stats report --f)" = --format
+test "$(completed nbdkit-stats report --format =)" = "text prometheus fio csv"
+test "$(completed nbdkit-stats report --format = f)" = fio
+test "$(completed nbdkit-stats compare --mark)" = --markdown
+test "$(completed nbdkit-stats report fil)" = ""

@@ -14,6 +14,7 @@
 
 #include "bench_job.h"
 #include "errors.h"
+#include "files.h"
 #include "installed.h"
 #include "json_values.h"
 #include "memory.h"
@@ -37,6 +38,15 @@ find_job (const char *name)
   return copy_string (name);
 }
 
+static char *
+make_absolute (char *path)
+{
+  char *absolute = absolute_path (path);
+
+  free (path);
+  return absolute;
+}
+
 /* What is not set has a default that is no matter of the job. */
 static void
 complete (struct cell_plan *plan, const struct job_options *options)
@@ -50,6 +60,10 @@ complete (struct cell_plan *plan, const struct job_options *options)
   if (plan->filter == NULL)
     plan->filter = options->filter ? copy_string (options->filter)
       : installed_filter ();
+  /* nbdkit runs in another directory than we do. */
+  plan->filter = make_absolute (plan->filter);
+  if (strchr (plan->nbdkit_program, '/'))
+    plan->nbdkit_program = make_absolute (plan->nbdkit_program);
 }
 
 static int
@@ -134,6 +148,7 @@ cell_free (struct cell *cell)
   free (cell->nbdkit_version);
   free (cell->client_version);
   json_object_put (cell->export);
+  free (cell->summary.seconds);
 }
 
 void

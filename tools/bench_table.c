@@ -66,7 +66,7 @@ add_times (struct table *table, const struct cell *cell)
   add_number (table, "%.1f%%", s->spread * 100);
   add_seconds (table, s->median);
   add_seconds (table, s->active_s);
-  table_add (table, "%s", s->n ? op_name (s->main_op) : "");
+  table_add (table, "%s", op->requests.max ? op_name (s->main_op) : "");
   add_time (table, op->latencies.mean);
   add_time (table, op->latencies.p50);
   add_time (table, op->latencies.p99);

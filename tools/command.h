@@ -22,6 +22,7 @@ struct command {
 };
 
 extern int bench_command (int argc, char *argv[]);
+extern int compare_command (int argc, char *argv[]);
 extern int overhead_command (int argc, char *argv[]);
 extern int report_command (int argc, char *argv[]);
 

@@ -21,10 +21,20 @@
 #include "memory.h"
 
 char *
+absolute_path (const char *path)
+{
+  char *resolved = realpath (path, NULL);
+
+  return resolved ? resolved : copy_string (path);
+}
+
+char *
 directory_make (const char *parent)
 {
-  char *path = format_string ("%s/nbdkit-stats.XXXXXX", parent);
+  char *absolute = absolute_path (parent);
+  char *path = format_string ("%s/nbdkit-stats.XXXXXX", absolute);
 
+  free (absolute);
   if (mkdtemp (path))
     return path;
   tell_error ("no directory can be made in %s: %m", parent);

@@ -11,6 +11,11 @@
 
 #include <stddef.h>
 
+/* The path for who is in another directory, or path itself where there is
+ * no such file.  The caller frees it.
+ */
+extern char *absolute_path (const char *path);
+
 /* Make a directory of our own in parent, which must be there, and give its
  * name, or NULL after telling why not.  The caller frees it.
  */
