@@ -39,7 +39,7 @@ results_check \
   '.jobs[0].cases[] | select(.name == "fio") | .cells[0].runs[0]
      | .client.lat_ns.mean > .ops.write.lat_ns.mean'
 # The filter's latency beside the client's.
-grep -E "^case .* latency +p50 +p99 +client's +p50 +p99$" out
+grep -E "^case .* mean +p50 +p99 +client's +p50 +p99$" out
 
 bench write-requests --runs=1 --env=small:count=2 --output=results
 test "$status" -eq 0

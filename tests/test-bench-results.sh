@@ -21,6 +21,7 @@ requires jq --version
 requires python3 -c 'from jsonschema import Draft202012Validator'
 requires qemu-img --version
 requires nbdinfo --version
+requires nbdkit --filter=blocksize null --version
 requires nbdkit --filter=log null --version
 
 cd "$tmp"
@@ -74,7 +75,7 @@ diff -u seen told || fail "the log (-) and the result (+) differ"
 
 # In words: they did not do the same work, and how much it was.
 tr -s ' \n' ' ' <out >words
-grep -F 'WARNING: small: two did not do the same work as one: write 20 of 81920 bytes against 10 of 40960 bytes.' words
+grep -F 'WARNING: small: two did not do the same work as one: write: 20 requests, 81920 bytes against 10 requests, 40960 bytes.' words
 grep -E '^small +one +10 +40.0 KiB +1 +1$' out
 # Three runs prove nothing.
 grep 'a difference can be significant from 5 runs each on' words
@@ -136,3 +137,18 @@ test "$status" -eq 0
 validate accounts
 grep -xE 'case +environment +write' out
 grep -xE 'small +only +25[.]0%' out
+
+# The filter is nearest the plugin, wherever filters stand.
+cat >nearest.job <<'END'
+[before]
+runs = 1
+nbdkit = --filter=blocksize memory 1M maxlen=1024
+client = nbdsh -u "$uri" -c 'h.pwrite(bytes(4096), 0)'
+[behind]
+runs = 1
+nbdkit = memory 1M maxlen=1024 --filter=blocksize
+client = nbdsh -u "$uri" -c 'h.pwrite(bytes(4096), 0)'
+END
+bench nearest.job --output=results
+test "$status" -eq 0
+results_check '[.jobs[].cases[].cells[].runs[].ops.write.total_ios] == [4, 4]'

@@ -7,6 +7,7 @@
 # A benchmark neither loses memory nor touches what is not its own: one that
 # works, that fails, that goes on, and whose job or results are hostile.
 
+# shellcheck disable=SC2016 # variables of jobs
 source ./functions.sh
 set -e -u -x
 # shellcheck source-path=SCRIPTDIR source=bench.sh
@@ -45,8 +46,8 @@ checked 0 --list
 
 size=$(wc -c <results)
 for part in 1 2 3 5 8; do
-  head -c $((size * part / 9)) results >cut
-  checked 2 good.job --env=a:runs=3 --env=b:runs=3 --output=cut --resume
+  head -c $((size * part / 9)) results >cut.json
+  checked 2 good.job --env=a:runs=3 --env=b:runs=3 --output=cut.json --resume
 done
 sed 's/\[{/[[{/; s/}\]/}]]/' results >bent
 checked 2 good.job --env=a:runs=3 --env=b:runs=3 --output=bent --resume

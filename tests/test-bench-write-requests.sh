@@ -30,7 +30,7 @@ test "$status" -eq 0
 grep -x -- '- In each cell every run sent the storage the same number of requests and bytes.' out
 tr '\n' ' ' <out | tr -s ' ' >words
 grep -E 'small-writes: bytes written to the storage for each byte that the client asked to write: 26[.][0-9] with no-fast-zero, 1[.]1 with fast-zero[.]' words
-grep -E 'WARNING: small-writes: fast-zero did not do the same work as no-fast-zero: write [0-9]+ of [0-9]+ bytes against [0-9]+ of [0-9]+ bytes; zero [0-9]+ of [0-9]+ bytes against 0[.]' words
+grep -E 'WARNING: small-writes: fast-zero did not do the same work as no-fast-zero: write: [0-9]+ requests, [0-9]+ bytes against [0-9]+ requests, [0-9]+ bytes; zero: [0-9]+ requests, [0-9]+ bytes against 0 requests[.]' words
 if grep 'WARNING: allocated-small: .* did not' out; then
   fail "allocated clusters need no zeros"
 fi

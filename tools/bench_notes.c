@@ -77,15 +77,14 @@ write_range (FILE *fp, const struct range *range)
     fprintf (fp, " to %" PRIu64, range->max);
 }
 
-/* "write 10 requests of 40960 bytes".  Exact: it is the difference that
- * counts.
- */
+/* "10 requests, 40960 bytes".  Exact: it is the difference that counts. */
 static void
 write_work (FILE *fp, const struct op_summary *work, enum op op)
 {
   write_range (fp, &work->requests);
+  fputs (" requests", fp);
   if (work->bytes.max && op_kind (op) != KIND_QUERY) {
-    fputs (" of ", fp);
+    fputs (", ", fp);
     write_range (fp, &work->bytes);
     fputs (" bytes", fp);
   }
@@ -103,7 +102,7 @@ write_differences (FILE *fp, const struct cell_summary *a,
     if (!ranges_apart (&x->requests, &y->requests)
         && !ranges_apart (&x->bytes, &y->bytes))
       continue;
-    fprintf (fp, "%s%s ", separator, op_name (op));
+    fprintf (fp, "%s%s: ", separator, op_name (op));
     write_work (fp, x, op);
     fputs (" against ", fp);
     write_work (fp, y, op);
@@ -169,16 +168,6 @@ note_varied (FILE *fp, const struct bench_job *job)
 /* More than this is worth a sentence. */
 #define AMPLIFIED 1.05
 
-static bool
-is_amplified (const struct bench_job *job, const struct bench_case *c)
-{
-  for (size_t e = 0; e < job->nr_environments; e++) {
-    if (c->cells[e].summary.amplification > AMPLIFIED)
-      return true;
-  }
-  return false;
-}
-
 static void
 write_amplification (FILE *fp, const struct cell *cell, const char *separator)
 {
@@ -186,23 +175,38 @@ write_amplification (FILE *fp, const struct cell *cell, const char *separator)
            *cell->plan.environment ? " with " : "", cell->plan.environment);
 }
 
+/* Returns the largest. */
+static double
+write_amplifications (FILE *fp, const struct bench_job *job,
+                      const struct bench_case *c)
+{
+  const char *separator = "";
+  double largest = 0;
+
+  for (size_t e = 0; e < job->nr_environments; e++) {
+    const struct cell *cell = &c->cells[e];
+
+    if (isnan (cell->summary.amplification))
+      continue;
+    write_amplification (fp, cell, separator);
+    separator = ", ";
+    largest = fmax (largest, cell->summary.amplification);
+  }
+  return largest;
+}
+
 static void
 note_amplification (FILE *fp, const struct bench_job *job,
                     const struct bench_case *c)
 {
   struct buffer buffer;
-  FILE *list = is_amplified (job, c) ? buffer_open (&buffer) : NULL;
-  const char *separator = "";
+  FILE *list = buffer_open (&buffer);
+  double largest;
 
   if (list == NULL)
     return;
-  for (size_t e = 0; e < job->nr_environments; e++) {
-    if (!isnan (c->cells[e].summary.amplification)) {
-      write_amplification (list, &c->cells[e], separator);
-      separator = ", ";
-    }
-  }
-  if (buffer_close (list) == 0)
+  largest = write_amplifications (list, job, c);
+  if (buffer_close (list) == 0 && largest > AMPLIFIED)
     note (fp, "%s: bytes written to the storage for each byte that the client "
           "asked to write: %.*s.", c->name, (int) buffer.size, buffer.data);
   free (buffer.data);
@@ -259,17 +263,34 @@ static void
 note_ratio (FILE *fp, const struct cell *cell, const struct cell *first,
             const struct comparison *c)
 {
-  if (isnan (c->p) || !c->provable)
-    return;
-  if (!c->significant)
-    note (fp, "%s: no significant difference between %s and %s (p = %.2g).",
-          cell->plan.case_name, cell->plan.environment,
-          first->plan.environment, c->p);
-  else
+  if (c->significant)
     note (fp, "%s: %s takes %.2f times as long as %s (95%% interval: %.2f to "
           "%.2f; p = %.2g).", cell->plan.case_name, cell->plan.environment,
           c->ratio.ratio, first->plan.environment, c->ratio.low,
           c->ratio.high, c->p);
+}
+
+/* The cases in which nothing is proven of an environment, all in one. */
+static void
+note_no_difference (FILE *fp, const struct bench_job *job, size_t e)
+{
+  char *list = copy_string ("");
+
+  for (size_t i = 0; i < job->nr_cases; i++) {
+    const struct bench_case *c = &job->cases[i];
+
+    if (c->comparisons[e].provable && !c->comparisons[e].significant) {
+      char *longer = format_string ("%s%s%s", list, *list ? ", " : "",
+                                    c->name);
+
+      free (list);
+      list = longer;
+    }
+  }
+  if (*list)
+    note (fp, "No significant difference between %s and %s: %s.",
+          job->environments[e].name, job->environments[0].name, list);
+  free (list);
 }
 
 /* --- Power --- */
@@ -331,6 +352,8 @@ bench_print_notes (const struct bench_job *job, struct bench *bench, FILE *fp)
     warn_case (fp, job, &job->cases[i]);
   for (size_t i = 0; i < job->nr_cases; i++)
     note_case (fp, job, &job->cases[i]);
+  for (size_t e = 1; e < job->nr_environments; e++)
+    note_no_difference (fp, job, e);
   note_varied (fp, job);
   if (job == bench->jobs + bench->nr_jobs - 1)
     note_power (fp, bench);

@@ -245,8 +245,8 @@ correct (struct bench *bench)
   FOR_EACH_COMPARISON (bench, j, c, comparison) {
     comparison->p = p[n++];
     comparison->significant = comparison->p <= SIGNIFICANT_P;
-    comparison->provable = comparison->significant
-      || is_provable (c, comparison, tests);
+    comparison->provable = !isnan (comparison->p)
+      && (comparison->significant || is_provable (c, comparison, tests));
   }
   free (p);
 }

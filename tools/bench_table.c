@@ -52,20 +52,59 @@ add_name (struct table *table, const struct cell *cell)
   table_add (table, "%s", cell->plan.environment);
 }
 
+/* A row of each cell. */
+static void
+print_rows (const struct bench_job *job, struct table *table,
+            void (*add) (struct table *table, const struct cell *cell),
+            FILE *fp)
+{
+  for (size_t i = 0; i < job->nr_cases; i++) {
+    for (size_t e = 0; e < job->nr_environments; e++) {
+      const struct cell *cell = &job->cases[i].cells[e];
+
+      add_name (table, cell);
+      add (table, cell);
+    }
+  }
+  table_print (table, fp);
+}
+
 /* --- Times --- */
 
 static void
 add_times (struct table *table, const struct cell *cell)
 {
   const struct cell_summary *s = &cell->summary;
-  const struct op_summary *op = &s->ops[s->main_op];
 
-  add_name (table, cell);
   table_add (table, "%zu", s->n);
   add_seconds (table, s->mean);
   add_number (table, "%.1f%%", s->spread * 100);
   add_seconds (table, s->median);
   add_seconds (table, s->active_s);
+}
+
+static void
+print_times (const struct bench_job *job, FILE *fp)
+{
+  struct table table = {
+    .titles = {
+      "case", "environment", "runs", "mean", "dev", "median", "active",
+    },
+    .nr = 7, .nr_left = 2,
+  };
+
+  fprintf (fp, "%s: seconds%s\n", job->job.name,
+           job->cases[0].cells[0].summary.by_client
+           ? " as the client tells them" : "");
+  print_rows (job, &table, add_times, fp);
+}
+
+static void
+add_latencies (struct table *table, const struct cell *cell)
+{
+  const struct cell_summary *s = &cell->summary;
+  const struct op_summary *op = &s->ops[s->main_op];
+
   table_add (table, "%s", op->requests.max ? op_name (s->main_op) : "");
   add_time (table, op->latencies.mean);
   add_time (table, op->latencies.p50);
@@ -76,21 +115,18 @@ add_times (struct table *table, const struct cell *cell)
 }
 
 static void
-print_times (const struct bench_job *job, FILE *fp)
+print_latencies (const struct bench_job *job, FILE *fp)
 {
   struct table table = {
     .titles = {
-      "case", "environment", "runs", "mean", "dev", "median", "active",
-      "most", "latency", "p50", "p99", "client's", "p50", "p99",
+      "case", "environment", "most", "mean", "p50", "p99", "client's", "p50",
+      "p99",
     },
-    .nr = 14, .nr_left = 2,
+    .nr = 9, .nr_left = 2,
   };
 
-  for (size_t i = 0; i < job->nr_cases; i++) {
-    for (size_t e = 0; e < job->nr_environments; e++)
-      add_times (&table, &job->cases[i].cells[e]);
-  }
-  table_print (&table, fp);
+  fprintf (fp, "\nlatency of the most frequent requests\n");
+  print_rows (job, &table, add_latencies, fp);
 }
 
 /* --- What reached the storage --- */
@@ -133,7 +169,6 @@ add_work (struct table *table, const struct cell *cell)
 {
   const struct cell_summary *s = &cell->summary;
 
-  add_name (table, cell);
   for (enum op op = 0; op < NR_OPS; op++) {
     add_range (table, &s->ops[op].requests, NUM_COUNT);
     if (has_bytes (op))
@@ -154,12 +189,9 @@ print_work (const struct bench_job *job, FILE *fp)
     if (has_bytes (op))
       table.titles[table.nr++] = "bytes";
   }
-  table.titles[table.nr++] = "written/asked";
-  for (size_t i = 0; i < job->nr_cases; i++) {
-    for (size_t e = 0; e < job->nr_environments; e++)
-      add_work (&table, &job->cases[i].cells[e]);
-  }
-  table_print (&table, fp);
+  table.titles[table.nr++] = "x asked";
+  fprintf (fp, "\nwhat reached the storage in a run\n");
+  print_rows (job, &table, add_work, fp);
 }
 
 /* --- Comparisons --- */
@@ -211,11 +243,8 @@ print_comparisons (const struct bench_job *job, FILE *fp)
 void
 bench_print_tables (const struct bench_job *job, FILE *fp)
 {
-  fprintf (fp, "%s: seconds%s\n", job->job.name,
-           job->cases[0].cells[0].summary.by_client
-           ? " as the client tells them" : "");
   print_times (job, fp);
-  fprintf (fp, "\nwhat reached the storage in a run\n");
+  print_latencies (job, fp);
   print_work (job, fp);
   bench_print_account (job, fp);
   if (job->nr_environments > 1)
