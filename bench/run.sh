@@ -88,6 +88,13 @@ END
   fi
 }
 
+tell_rounds ()
+{
+  if [ "${REPEAT-}" ]; then
+    say <<<"This run had $REPEAT rounds instead of seven."
+  fi
+}
+
 calc ()
 {
   awk "BEGIN { printf \"$1\", $2 }"
@@ -283,6 +290,7 @@ END
   machine
   echo
   warn_if_busy
+  tell_rounds
   echo "## A request past the filter and through it"
   echo
   say <<END

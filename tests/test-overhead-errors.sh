@@ -58,12 +58,21 @@ ended 2 'partition: .*partition table' partition partition=1
 ended 2 'the disk too small for a request' truncate truncate=1k
 ended 2 '2 requests failed.*Input/output error' error error-rate=100%
 ended 2 'nonsense: No such file' stats --nbdkit=nonsense
-ended 2 'bypassed: nbdkit: exit status 1' stats --nbdkit=false
+ended 2 'bypassed: nbdkit left no result: exit status 1' stats --nbdkit=false
+ended 2 'left no result: exit status 0' stats --nbdkit=true
 ended 2 "none/json: No such file" stats --output=none/json
 TMPDIR=$tmp/none ended 2 "no directory can be made in $tmp/none" stats
 
 # What fails only later.
 ended 1 'requests failed' error error-rate=1% --backend=no-op
+# Nobody reads it: that is not measured to the end.
+status=0
+nbdkit-stats overhead nofilter --measure=time --seconds=0.01 --repeat=1 \
+             --backend=no-op --threads=1 >/dev/full 2>err || status=$?
+cat err
+test "$status" -ne 0
+grep 'standard output: No space left on device' err
+
 # It would not end.
 ended 2 'see --timeout' delay rdelay=1000 --timeout=0.1
 

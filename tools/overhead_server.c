@@ -12,6 +12,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 #include "clock.h"
@@ -106,8 +107,10 @@ open_log (const struct measurement *m)
   return fd;
 }
 
-/* The last words: what it says of us comes after what filters say. */
-static void
+/* The last words: what it says of us comes after what filters say.  Returns
+ * whether there were any.
+ */
+static bool
 tell_said (const struct measurement *m)
 {
   char *path = path_of (m, LOG_FILE), *said = file_tail (path, SAID_LEN);
@@ -122,6 +125,7 @@ tell_said (const struct measurement *m)
     tell_error ("%s: %s", m->side->name, lines[i % SAID_LINES]);
   free (said);
   free (path);
+  return nr > 0;
 }
 
 /* What it brought. */
@@ -197,13 +201,13 @@ run (const struct measurement *m, const struct words *words, int log,
 static void
 tell_failure (const struct measurement *m, const struct process *process)
 {
+  const bool said = tell_said (m);
   char *fate;
 
-  tell_said (m);
-  if (process_succeeded (process))
+  if (said && !WIFSIGNALED (process->status))
     return;
   fate = process_fate (process);
-  tell_error ("%s: nbdkit: %s", m->side->name, fate);
+  tell_error ("%s: nbdkit left no result: %s", m->side->name, fate);
   free (fate);
 }
 
