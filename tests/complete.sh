@@ -29,7 +29,7 @@ complete ()
 so_far ()
 {
   case $1 in
-    text)       [ "$(tail -c 1 "$2")" = "" ] && grep -q '^ *seconds ' "$2" ;;
+    text)       [ "$(tail -c 1 "$2")" = "" ] && grep -q '^UTC *seconds ' "$2" ;;
     json)       whole_json "$2" ;;
     prometheus) whole_prometheus "$2" ;;
   esac

@@ -10,9 +10,6 @@ def sum: add // 0;
 def close(x; y): (x - y | fabs) <= 1e-9 * ((x | fabs) + 1);
 def rule(what; holds): if holds then empty else what end;
 
-# Busy times differ a little where threads are preempted as they read the clock.
-def about_at_most(limit): . <= limit * 1.05 + 5e7;
-
 # The rate is n in ns nanoseconds, and null where no time passed.
 def rate(n; ns):
   if ns == 0 then . == null else . != null and close(. * ns / 1e9; n) end;
@@ -80,15 +77,18 @@ def depth_rules($kind):
   rule("depths follow one another";
        [.depths[] | .from, .to // infinite] | . == sort);
 
-# Requests and times are not taken at the very same moment, and some figures are
-# known of the whole run alone. So not all rules are for each kind: "interval" or
-# "final".
-def op_rules($name; $elapsed; $kind):
+# Some figures are known of the whole run alone, or may come in another interval
+# than the request. So not all rules are for each kind: "interval" or "final".
+def op_rules($name; $elapsed; $active; $kind):
   rule("bw_bytes"; . as $op | .bw_bytes | rate($op.io_bytes; $elapsed)),
   rule("iops"; . as $op | .iops | rate($op.total_ios; $elapsed)),
+  rule("active_bw_bytes";
+       . as $op | .active_bw_bytes | rate($op.io_bytes; $active)),
+  rule("active_iops";
+       . as $op | .active_iops | rate($op.total_ios; $active)),
   rule("busy_bw_bytes";
        . as $op | .busy_bw_bytes | rate($op.io_bytes; $op.busy_ns)),
-  rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
+  rule("busy <= elapsed"; .busy_ns <= $elapsed),
   rule("sequential_ios <= total_ios";
        .sequential_ios <= .total_ios or $kind == "interval"),
   rule("small_sequential_ios <= sequential_ios";
@@ -119,22 +119,59 @@ def news_rules($kind):
   rule("an interval has exports with news";
        $kind == "final" or all(.exports[]; .opened + .failed > 0));
 
+def states: all_ops + ["opening", "several", "waiting", "no_client"];
+
+# There is one state at each moment, so all of this is exact, but for a reader
+# of doubles beyond 2^53 ns, which is 104 days.
+def account_rules($elapsed; $kind):
+  .busy_ns as $busy | .ops as $ops | (.account | keys_unsorted) as $states |
+  rule("the states are in order"; $states == states - (states - $states)),
+  rule("all states are there"; $kind == "interval" or $states == states),
+  rule("an interval has states with news";
+       $kind == "final" or all(.account[]; . > 0)),
+  rule("the account adds up to the elapsed time";
+       .account | sum == $elapsed),
+  rule("what is busy in the account is the busy time";
+       .account | del(.waiting, .no_client) | sum == $busy),
+  rule("no operation is longer alone than at all";
+       [.account | to_entries[] | select($ops[.key]) |
+        .value <= $ops[.key].busy_ns] | all),
+  rule("openings are as long alone at most";
+       (.account.opening // 0) <= .open_busy_ns),
+  rule("gaps are a part of waiting";
+       $kind == "interval" or .gaps.sum <= .account.waiting);
+
+def gap_rules:
+  rule("bins and overflow add up to count";
+       (.bins | sum) + .overflow == .count),
+  rule("mean is sum / count";
+       if .count == 0 then .sum == 0 and .mean == null
+       else close(.mean * .count; .sum) end),
+  rule("the longest is first"; [.longest[].ns] | . == (sort | reverse)),
+  if .count == 0 then empty else
+    rule("percentiles rise from min to max";
+         [.min, .percentile[], .max] | . == sort)
+  end;
+
 def layer_rules($elapsed; $kind):
   . as $layer |
   news_rules($kind),
-  rule("busy <= elapsed"; .busy_ns <= $elapsed or $kind == "interval"),
+  rule("busy <= elapsed"; .busy_ns <= $elapsed),
   rule("active <= elapsed"; .active_ns <= $elapsed),
   rule("busy is with requests, with openings, or with both";
        [.request_busy_ns, .open_busy_ns] | max <= $layer.busy_ns and
                                            add >= $layer.busy_ns),
   .request_busy_ns as $busy | [.ops[].busy_ns] as $busy_of_ops |
-  rule("no operation is longer busy"; $busy_of_ops | max |
-                                      about_at_most($busy)),
-  rule("all together are as long busy"; $busy |
-                                        about_at_most($busy_of_ops | sum)),
+  rule("no operation is longer busy"; all($busy_of_ops[]; . <= $busy)),
+  rule("all together are no longer busy"; $busy <= ($busy_of_ops | sum)),
   in_flight_rules($busy),
+  account_rules($elapsed; $kind),
+  rule("an interval has gaps with news";
+       $kind == "final" or .gaps == null or .gaps.count > 0),
+  ((.gaps // empty) | gap_rules | "gaps: \(.)"),
+  .active_ns as $active |
   (.ops | to_entries[] | .key as $name |
-   .value | op_rules($name; $elapsed; $kind) | "\($name): \(.)");
+   .value | op_rules($name; $elapsed; $active; $kind) | "\($name): \(.)");
 
 def rules($kind):
   .elapsed_ns as $elapsed |
@@ -147,9 +184,11 @@ def rules($kind):
 # Of an interval and what is cumulative in it.
 def cumulative_rules:
   def ops: [.layers[] | .ops | keys_unsorted];
-  def amounts: [.elapsed_ns, (.layers[] | .busy_ns,
+  def amounts: [.elapsed_ns, (.layers[] | .busy_ns, .account[],
                 (.ops[] | .total_ios, .io_bytes, .busy_ns, .failed.total))];
+  def account: [.layers[] | .account | keys_unsorted];
   rule("they have the same operations"; ops == (.cumulative | ops)),
+  rule("they have the same states"; account == (.cumulative | account)),
   rule("none has more in the interval";
        [amounts, (.cumulative | amounts)] | transpose | all(.[0] <= .[1])),
   (.cumulative |
@@ -158,5 +197,22 @@ def cumulative_rules:
    rule("busy_ns is of the first"; .busy_ns == .layers[0].busy_ns),
    rule("active_ns is of the first"; .active_ns == .layers[0].active_ns));
 
+# Of a final report: where the time went, whatever took it.
+def diagnosis_rules:
+  def is_part: IN("no-client", "client-bound", "slow-open", "several-kinds",
+                  "one-at-a-time", "flush") or endswith("-time");
+  . as $report | ([.diagnosis[].code] | index("account")) as $account |
+  rule("the account comes first, where there was anything";
+       $account == if .active_ns + .busy_ns > 0 then 0 else null end),
+  (.diagnosis[] | select(.code == "account").numbers |
+   rule("the account adds up to the elapsed time";
+        .no_client_ns + .waiting_ns + .storage_ns == $report.elapsed_ns),
+   rule("the storage is what was busy"; .storage_ns == $report.busy_ns),
+   rule("what took most of it is told";
+        [.no_client_ns, .waiting_ns, .largest_ns] | max
+        | . <= $report.elapsed_ns / 2 or $report.elapsed_ns < 1e8
+          or ([$report.diagnosis[].code] | any(is_part))));
+
 rules(.type),
+(select(.type == "final") | "diagnosis: \(diagnosis_rules)"),
 (select(.type == "interval") | "cumulative: \(cumulative_rules)")

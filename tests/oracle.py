@@ -10,7 +10,9 @@
 #   oracle.py REPORT ABOVE BELOW [errnos] [emulated]
 #
 # What is counted must be the same. A time must be between what passed below and
-# what passed above, whose time stamps are cut to microseconds.
+# what passed above, whose time stamps are cut to microseconds. ABOVE.openings
+# and BELOW.openings are what the openings filter of the tests wrote beside these
+# logs.
 #
 # errnos: a request that failed did so with ERRNOS[offset / 4096 % 16], instead
 # of what the log says, which has names for a few errnos only.
@@ -21,6 +23,9 @@ import datetime
 import json
 import re
 import sys
+
+sys.dont_write_bytecode = True
+import oracle_account  # noqa: E402
 
 OPS = "read write trim zero extents cache flush".split()
 ERRNOS = ("EPERM EIO ENOMEM EINVAL ENOSPC EOVERFLOW ESHUTDOWN EROFS "
@@ -82,7 +87,7 @@ class Request:
 
 def nanoseconds(stamp):
     when = datetime.datetime.strptime(stamp, "%Y-%m-%d %H:%M:%S.%f")
-    since = when - datetime.datetime(2020, 1, 1)
+    since = when - datetime.datetime(1970, 1, 1)
     return (since.days * 86400 + since.seconds) * 10**9 \
         + since.microseconds * 1000
 
@@ -251,6 +256,89 @@ def check_times(name, op, above, below):
                       sum(lengths(filter(select, above))))
 
 
+class Openings:
+    """What the openings filter wrote."""
+
+    def __init__(self, path):
+        lines = [line.split() for line in open(path)]
+        self.intervals = [(int(begin), int(end), oracle_account.OPENING)
+                          for what, begin, end in lines if what != "closed"]
+        self.connected = [int(end) for what, _, end in lines
+                          if what == "connected"]
+        self.closed = [int(time) for what, time, _ in lines
+                       if what == "closed"]
+        assert len(self.connected) == len(self.closed)
+
+    @property
+    def clients(self):
+        return self.connected, self.closed
+
+
+def start_between(layer, above):
+    """When the elapsed time began, by the clock of the logs: the report says
+    how long after that its slowest requests did, and each of these lies within
+    a request above."""
+    low, high, at = 0, 2**64, collections.defaultdict(list)
+    for r in above:
+        at[r.op, r.offset, r.count].append(r)
+    for name, op in layer["ops"].items():
+        for slow in op["slowest"]:
+            found = at[name, slow["offset"], slow["size"]]
+            if len(found) == 1:
+                low = max(low, found[0].begin - slow["begin_ns"])
+                high = min(high, found[0].end - slow["begin_ns"]
+                           - slow["latency_ns"])
+    assert 0 < low <= high < 2**64, "the clocks do not fit together"
+    return low, high
+
+
+def check_account(layer, elapsed, start, pieces):
+    account = layer["account"]
+    check("account", sum(account.values()), elapsed)
+    check("busy in the account", layer["busy_ns"],
+          elapsed - account["waiting"] - account["no_client"])
+    low, high = oracle_account.account_bounds(pieces, account)
+    for state, ns in account.items():
+        check_between("account of " + state, low[state], ns, high[state])
+    return low, high
+
+
+def check_gaps(gaps, start, pieces, uncertain, waiting):
+    least = oracle_account.certain_gaps(pieces)
+    most = oracle_account.possible_gaps(pieces)
+    check_between("gaps", len(least), gaps["count"], len(most) + uncertain)
+    check_between("sum of gaps", sum(least), gaps["sum"], waiting)
+    check("bins of gaps", sum(gaps["bins"].values()) + gaps["overflow"],
+          gaps["count"])
+    check("longest gaps", len(gaps["longest"]), min(10, gaps["count"]))
+    for k, gap in enumerate(gaps["longest"]):
+        check_between("longest gap %d" % k, least[k] if k < len(least) else 0,
+                      gap["ns"], gaps["max"])
+        check("busy in longest gap %d" % k, oracle_account.certainly_busy_ns(
+            pieces, start[1] + gap["begin_ns"],
+            start[0] + gap["begin_ns"] + gap["ns"]), 0)
+    return least, most
+
+
+def check_time(layer, elapsed, above, below, openings):
+    """Where all of it went. below is empty where other requests get there."""
+    start = start_between(layer, above)
+    certain = [(r.begin, r.end, r.op) for r in below if r.begin < r.end]
+    possible = [(r.begin, r.end, r.op) for r in above]
+    pieces = oracle_account.timeline(
+        certain + openings[1].intervals, possible + openings[0].intervals,
+        (openings[0].clients, openings[1].clients),
+        ((start[1], start[0] + elapsed), (start[0], start[1] + elapsed)))
+    low, high = check_account(layer, elapsed, start, pieces)
+    least, most = check_gaps(layer["gaps"], start, pieces,
+                             len(above) - len(certain),
+                             layer["account"]["waiting"])
+    print("start known to %d ns, account to %s ns, %d to %d gaps"
+          % (start[1] - start[0],
+             {state: high[state] - low[state] for state in low},
+             len(least), len(most) + len(above) - len(certain)))
+
+
 def check_all(layer, above, below):
     """All operations together. What nbdkit does in the place of the plugin
     happens within the request that it is done for."""
@@ -285,6 +373,10 @@ def main(path, above_path, below_path, *options):
     check("exports", {e["name"]: e["opened"] for e in layer["exports"]},
           dict(above.exports))
     check_all(layer, above.requests, below.requests)
+    check_time(layer, report["elapsed_ns"], above.requests,
+               [] if "emulated" in options else below.requests,
+               [Openings(path + ".openings")
+                for path in (above_path, below_path)])
 
 
 main(*sys.argv[1:])

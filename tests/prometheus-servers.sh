@@ -47,17 +47,17 @@ start_exporter ()
   exporter_address=$address
 }
 
-# start_prometheus ADDRESS: scrape it four times a second, and work out our
-# rules as often.
+# start_prometheus ADDRESS: scrape it once a second, and work out our rules as
+# often. An answer that takes longer would be lost, so no more often.
 # shellcheck disable=SC2154 # functions.sh sets $top_srcdir
 start_prometheus ()
 {
   local log=$tmp/prometheus.log
   cat >"$tmp/prometheus.yml" <<EOC
 global:
-  scrape_interval: 250ms
-  scrape_timeout: 250ms
-  evaluation_interval: 250ms
+  scrape_interval: 1s
+  scrape_timeout: 1s
+  evaluation_interval: 1s
 rule_files:
   - $top_srcdir/monitoring/nbdkit-stats.rules.yml
   - $top_srcdir/monitoring/nbdkit-stats.alerts.yml

@@ -5,10 +5,13 @@
 
 # Random requests of all kinds over several connections, many at once. Run by
 # nbdsh, with the variables unixsocket, seed, requests (of a connection),
-# connections and depth (of a connection). What fails, fails.
+# connections, depth (of a connection), rounds (each of new connections) and
+# pauses (the share of requests after which the client waits for all that it has
+# in flight, and then for a while). What fails, fails.
 
 import random
 import threading
+import time
 
 
 def connect(number):
@@ -85,12 +88,29 @@ class Client:
         for _ in range(requests):
             self.in_flight.append(self.send())
             self.wait(self.random.randrange(depth))
+            if self.random.random() < pauses:
+                self.wait(0)
+                time.sleep(self.random.expovariate(500))
         self.wait(0)
         self.h.shutdown()
 
 
-threads = [threading.Thread(target=Client(i).run) for i in range(connections)]
-for thread in threads:
-    thread.start()
-for thread in threads:
-    thread.join()
+def run_client(number):
+    if pauses:          # others already ask for something
+        time.sleep(random.Random("%s %d" % (seed, number)).uniform(0, 0.05))
+    Client(number).run()
+
+
+def run_round(n):
+    threads = [threading.Thread(target=run_client, args=[n * connections + i])
+               for i in range(connections)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+
+
+for n in range(rounds):
+    if n:
+        time.sleep(random.Random("%s %d" % (seed, n)).uniform(0, 0.05))
+    run_round(n)

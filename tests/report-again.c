@@ -28,6 +28,7 @@ main (int argc, char *argv[])
     if (stored.final)
       json_write (stdout, &(struct report) {
         .now = &stored.snapshot, .headed = stored.headed,
+        .full = stored.full,
       });
   }
   stored_report_free (&stored);

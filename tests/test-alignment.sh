@@ -6,7 +6,8 @@
 
 # Each request is counted once under the largest power of two that its offset is
 # a multiple of, and once for its length. An offset of 0 is a multiple of
-# everything, and shown so. This holds beyond 4 GiB, too.
+# everything, and shown so. This holds beyond 4 GiB, too. What block sizes the
+# storage advertises stands beside that, and requests are held against these.
 
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
@@ -15,6 +16,7 @@ set -e -u -x
 source "$top_srcdir/tests/json.sh"
 
 requires jq --version
+requires nbdkit --filter=blocksize-policy null --version
 requires nbdsh --version
 
 cd "$tmp"
@@ -41,7 +43,7 @@ json_check 'read.alignment.offset | map([.align, .requests]) ==
            'read.alignment.length | map([.align, .requests]) ==
             [ [1, 2], [512, 3], [4096, 5] ]'
 
-run statsthreshold=100
+run statsthreshold=100 statsdetail=full
 sed -n '/^aligned to/,/^$/p' report | sed -E 's/([^ ]) +/\1 /g' >alignment
 diff -u - alignment <<'EOF'
 aligned to, and not to twice that offsets % lengths %
@@ -55,7 +57,7 @@ read
 EOF
 
 # The rest is what the rows above it do not have.
-run statsthreshold=60
+run statsthreshold=60 statsdetail=full
 sed -n '/^aligned to/,/^$/p' report | sed -E 's/([^ ]) +/\1 /g' >alignment
 diff -u - alignment <<'EOF'
 aligned to, and not to twice that offsets % lengths %
@@ -65,3 +67,55 @@ read
   3 others 5 50.0% 3 30.0%
 
 EOF
+
+# Reads at multiples of 32 KiB, of storage that prefers 64 KiB. It is asked for
+# that only where the client asks.
+cat >ask.py <<'EOF'
+import os
+
+def connect(ask):
+    h = nbd.NBD()
+    h.set_request_block_size(ask)
+    h.connect_uri(os.environ["uri"])
+    for i in range(100):
+        h.pread(32768, i * 32768)
+    h.shutdown()
+
+connect(True)
+connect(True)
+if os.environ["both"]:
+    connect(False)
+EOF
+# ask ARGS...: with $both not empty, a third client does not ask.
+both=
+ask ()
+{
+  both=$both nbdkit -U - --filter=stats --filter=blocksize-policy memory 64M \
+       statsfile=report "$@" --run 'export uri; nbdsh -c - <ask.py'
+  cat report
+}
+
+sizes='{"minimum":512,"preferred":65536,"maximum":33554432'
+policy=(blocksize-minimum=512 blocksize-preferred=64K blocksize-maximum=32M)
+misaligned='.diagnosis[] | select(.code == "misaligned") | .text'
+
+ask statsformat=json "${policy[@]}"
+jq -e ".layers[0].block_size == $sizes, \"differ\":false}" report
+jq -r "$misaligned" report |
+  grep '^100.0% of the reads are not aligned to the blocks of 64.0 KiB that'
+ask "${policy[@]}"
+sed -n '/^aligned to/,/^$/p' report | grep -x 'block sizes advertised: '\
+'at least 512 B, preferred 64.0 KiB, at most 32.0 MiB'
+
+# Those of the client that did not ask are aligned to 4 KiB.
+both=yes ask statsformat=json "${policy[@]}"
+jq -e ".layers[0].block_size == $sizes, \"differ\":true}" report
+jq -r "$misaligned" report |
+  grep '^66.7% of the reads are not aligned to the blocks that the storage'
+
+# Where there are none, none are told.
+ask statsformat=json
+jq -e '.layers[0].block_size == null and .diagnosis != null' report
+[ -z "$(jq -r "$misaligned" report)" ] || fail "they are aligned to 4 KiB"
+ask
+if grep 'block sizes' report; then fail "there are none"; fi

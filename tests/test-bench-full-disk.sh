@@ -37,6 +37,7 @@ END
 bench fill.job --output=small/results
 test "$status" -eq 0
 cp small/results before
+jq -e '.jobs[0].cases[0].cells[0].runs | length == 2' before
 touch now
 bench fill.job --output=small/results
 ls -l small

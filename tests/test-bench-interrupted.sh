@@ -61,14 +61,18 @@ test "$status" -eq 0
 results_check '[.jobs[0].cases[].cells[0].runs | length] == [3, 3]' \
               '[.jobs[0].cases[].cells[0].summary.runs] == [3, 3]'
 started 4
-# The first is the one from then.
+# The first is the one from then, and so is the system that it ran on.
+jq -c .system half >was
+jq -c '.earlier[]' results | diff was -
 jq '.jobs[0].cases[0].cells[0].runs[0]' half >was
 jq '.jobs[0].cases[0].cells[0].runs[0]' results | diff was -
 
 # All is there: nothing runs, and more can be asked for.
 bench slow.job --output=results --resume
 started 4
+jq -e '.earlier | length == 1' results
 bench slow.job --output=results --resume --runs=4
+jq -e '.earlier | length == 2' results
 started 5
 results_check '[.jobs[0].cases[].cells[0].runs | length] == [4, 4]'
 

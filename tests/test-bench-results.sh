@@ -101,7 +101,9 @@ results_check \
   'cell("large"; "one").asked_bytes == 131072' \
   'cell("large"; "one").summary.write_amplification == 1' \
   'cell("large"; "one").summary.seconds_from == "client"' \
-  'all(cell("large"; "one").runs[]; .active_ns > 0)'
+  'all(cell("large"; "one").runs[]; .active_ns > 0)' \
+  'cell("large"; "two").against_first | .other_work and .p_holm >= .p' \
+  'cell("large"; "one").against_first == null'
 validate ()
 {
   python3 - "$top_srcdir/schema/nbdkit-stats-bench.schema.json" "$1" <<'END'

@@ -53,7 +53,7 @@ json_check 'fit(read) == [0, 0, 32, 0, 16, 0, 0]' \
            'fit(trim) == [0, 0, 2, 0, 1, 0, 0]' \
            'flush.block_fit == null'
 
-run statsblock=128K
+run statsblock=128K statsdetail=full
 sed -n '/^block fit/,/^$/p' report | sed 's/  */ /g' >fit
 diff -u - fit <<'EOF'
 block fit, blocks of 131072 bytes (128 KiB)
@@ -70,8 +70,14 @@ EOF
 run statsformat=json statsblock=100000
 json_check 'fit(write) == [0, 0, 11, 0, 4, 1, 0]'
 
+# Hexadecimal, and as nbdkit takes it.
+run statsformat=json statsblock=0x20000
+json_check 'read.block_fit.block == 131072' 'fit(write) == [5, 0, 5, 5, 0, 0, 0]'
+run statsformat=json statsblock=512B
+json_check 'read.block_fit.block == 512'
+
 # Unasked nothing is told.
-run
+run statsdetail=full
 if grep 'block fit' report; then fail "nobody asked for it"; fi
 run statsformat=json
 json_check 'read.block_fit == null'

@@ -17,6 +17,7 @@ requires jq --version
 requires nbdinfo --version
 requires nbdkit eval --version
 requires nbdkit --filter=error null --version
+requires nbdkit --filter=log --filter=delay null --version
 requires nbdsh --version
 
 cd "$tmp"
@@ -44,7 +45,8 @@ found failures '4 requests failed: 3 write requests with No space left on device
 found small-requests
 
 # The same in text, a finding on some lines. It is another run, so other figures
-# may stand in it; and of how long something took it may find more, or less.
+# may stand in it; and of how long something took it may find more, or less. What
+# explains less than 1 % of the time is in JSON alone.
 nbdkit -U - "${errors[@]}" statsfile=text
 cat text
 sed '1,/^diagnosis$/d' text >diagnosis
@@ -53,13 +55,30 @@ awk 'length > 80 || !/^(- |  )[^ ]/ { bad = 1 } END { exit bad }' \
     diagnosis || fail "the lines of the diagnosis"
 sed 's/^  //' diagnosis | tr '\n' ' ' | sed 's/ - /\n/g; s/^- //; s/ $/\n/' \
   >in-text
-jq -r '.diagnosis[] | select(.code == ("failures", "small-requests")) | .text' \
+jq -r '.diagnosis[] | select(.code == "failures") | "\(.text) [\(.code)]"' \
    report >in-json
-[ "$(wc -l <in-json)" -eq 2 ] || fail "not both findings"
-while read -r finding; do
-  grep -Fx "$finding" in-text || fail "not in text: $finding"
-done <in-json
+grep -Fxf in-json in-text || fail "not in text: $(cat in-json)"
+head -n 1 in-text | grep -E '^[0-9.]+ s went by: .*\. \[account\]$' ||
+  fail "the first is not the account"
 
 provoke --filter=stats eval get_size='echo 1M' pread='exit 1' \
         open='echo EPERM >&2; exit 1' --run 'nbdinfo "$uri"; true'
 found failed-opens '[0-9]+ of [0-9]+ connections could not be opened'
+
+# What nbdkit cuts short as it is told to end has not failed.
+start_nbdkit --filter=stats --filter=log --filter=delay memory 1M \
+             delay-read=600 logfile=log statsfile=report statsformat=json
+nbdsh -u "$uri" -c "
+try:
+    h.pread(512, 0)
+except nbd.Error:
+    pass
+" &
+client=$!
+wait_until grep 'Read id=1' log
+kill -TERM "$pid"
+wait "$pid"
+wait "$client"
+findings
+found cut-short '1 request was cut short \(ESHUTDOWN\)'
+not_found failures

@@ -21,34 +21,79 @@ requires nbdsh --version
 requires qemu-img --version
 
 cd "$tmp"
-# Storage that takes 20 ms for a read, however many there are.
-bench -d 16 -s 64k -c 1500 -- --filter=stats --filter=delay memory 64M \
-      delay-read=20ms
-found storage-bound 'The storage is the limit.*busy for [0-9.]+% '
-not_found client-bound one-at-a-time saturated long-tail late-start late-end
+# Storage that takes 0.2 s for a read, however many there are. So many that what
+# the client needs to start and to end is little beside them.
+parallel_reads ()
+{
+  reads=$((2 * reads))
+  bench -d 16 -s 64k -c "$reads" -- --filter=stats --filter=delay memory 64M \
+        delay-read=200ms
+  jq -e '.busy_ns > 0.81 * .elapsed_ns' report
+}
+reads=80
+wait_until parallel_reads
+found storage-bound 'takes most of the time: it was busy for [0-9.]+%'
+not_found client-bound one-at-a-time saturated long-tail
 
-# Storage that does 12 MB a second, and no more if it is asked for more at once.
-provoke --filter=stats --filter=rate memory 64M rate=100M burstiness=0.01 \
+# Where there were few and many in flight and none took longer, more may help. On
+# a busy machine they may take longer.
+more_helps ()
+{
+  provoke --filter=stats --filter=delay memory 64M delay-read=60ms \
+          --run 'qemu-img bench -f raw -d 1 -s 64k -c 20 "$uri" &&
+                 qemu-img bench -f raw -d 8 -s 64k -c 300 "$uri"' |
+    grep 'storage-bound .* in flight, .*: more at once may give more\.$'
+}
+wait_until more_helps
+
+# Storage that does 1.2 MB a second, and no more if asked for more at once.
+provoke --filter=stats --filter=rate memory 64M rate=10M burstiness=0.01 \
         --run 'qemu-img bench -f raw -d 1 -s 64k -c 20 "$uri" &&
-               qemu-img bench -f raw -d 16 -s 64k -c 300 "$uri"'
+               qemu-img bench -f raw -d 16 -s 64k -c 100 "$uri"'
 found saturated 'saturated by reads: .* and [0-9.]+ m?s with '
 not_found client-bound one-at-a-time
 
-# A client that waits between two requests. Here a filter does it for it.
-bench -d 1 -s 64k -c 100 -- --filter=rate --filter=stats memory 64M rate=16M
-found client-bound 'The client is the limit: .*nothing to do for [0-9.]+%'
-not_found storage-bound one-at-a-time saturated
+# A client that waits before each request. Here a filter does it for it.
+bench -d 1 -s 64k -c 300 -- --filter=rate --filter=stats memory 64M rate=48M
+found client-bound ': [0-9]+ gaps, .* nearer to it\.$'
+not_found storage-bound one-at-a-time saturated stalls
+
+# One that stalls for as long, three times.
+cat >client.py <<'EOF'
+import time
+for i in range(3):
+    time.sleep(1)
+    for k in range(30):
+        h.pread(512, 512 * k)
+EOF
+provoke --filter=stats memory 64M --run 'nbdsh -u "$uri" -c - <client.py'
+found client-bound ': [0-9]+ stalls of .* and more, together [3-9]\.[0-9]+ s\. '
+not_found storage-bound one-at-a-time stalls
+
+# The storage takes more of the time than the stall.
+cat >client.py <<'EOF'
+import time
+for i in range(40):
+    h.pread(512, 512 * i)
+time.sleep(0.9)
+h.pread(512, 0)
+EOF
+provoke --filter=stats --filter=delay memory 64M delay-read=100ms \
+        --run 'nbdsh -u "$uri" -c - <client.py'
+found stalls ': [0-9]+ stalls? of .*, [0-9.]+% of the elapsed time\. '
+found storage-bound
+not_found client-bound
 
 # One that waits for each answer before it sends the next request.
 bench -d 1 -s 64k -c 120 -- --filter=stats --filter=delay memory 64M \
-      delay-read=10ms
-found one-at-a-time 'never more than one request in flight'
-not_found storage-bound client-bound saturated
+      delay-read=40ms
+found one-at-a-time 'never more than one request .* convert -W -m 16\.$'
+not_found storage-bound client-bound saturated read-time
 
 # One that sends sixteen at once, to storage that takes no more than one.
 bench -d 16 -s 64k -c 120 -- --filter=stats --filter=noparallel \
-      --filter=delay memory 64M delay-read=10ms serialize=all-requests
-found one-at-a-time 'since the thread model is serialize_all_requests\. At 1'
+      --filter=delay memory 64M delay-read=40ms serialize=all-requests
+found one-at-a-time 'the thread model is serialize_all_requests\. One read'
 found one-at-a-time 'however many the client sends\.$'
 not_found storage-bound client-bound saturated
 
@@ -61,8 +106,11 @@ for i in range(200):
         pass
 EOF
 provoke --filter=stats --filter=delay --filter=error memory 64M \
-        delay-read=10ms error-pread=EIO error-pread-rate=90% \
+        delay-read=40ms error-pread=EIO error-pread-rate=90% \
         --run 'nbdsh -u "$uri" -c - <client.py'
 found one-at-a-time 'never more than one request in flight'
+# In the time that the storage was busy they would have done those 200, and
+# those more for which it leaves out the slowest; by the time of those that
+# succeeded it would be a tenth.
 jq -e '(.diagnosis[] | select(.code == "one-at-a-time").numbers.possible_iops)
-       * .busy_ns / 1e9 | . > 190 and . < 220' report
+       * .busy_ns / 1e9 | . > 199 and . < 1000' report

@@ -48,7 +48,7 @@ json '.layers[0].exports | map(.name) | sort' >reported
 jq -c sort names.json | diff - reported
 json_check '.layers[0].exports | map(.opened) | unique == [1]'
 
-run
+run statsdetail=full
 sed -n '/^openings, /,/^$/p' report >connections
 [ "$(wc -l <connections)" -eq 10 ] || fail "not a row for each name"
 grep -E '^  \(default export\) +1 +0 ' connections

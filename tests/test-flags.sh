@@ -47,7 +47,7 @@ json_check "write | $flags == [3, 0, 0, 0]" "trim | $flags == [1, 0, 0, 0]" \
            "zero | $flags == [1, 6, 5, 0]" "extents | $flags == [0, 0, 0, 3]" \
            "read | $flags == [0, 0, 0, 0]"
 
-run memory 1M
+run memory 1M statsdetail=full
 sed -n '/^requests sequential/,/^$/p' report | sed 's/  */ /g' >kinds
 diff -u - kinds <<'EOF'
 requests sequential FUA may-trim fast-zero refused one-ext

@@ -74,7 +74,7 @@ json_check 'read.in_flight | .max == 1 and .mean == 1' \
            '.layers[0].in_flight | .max == 1 and .mean == 1' \
            'trim.in_flight == { mean: null, max: 0, now: 0 }'
 
-run sh "$gate_plugin" <<<"$sixteen"
+run sh "$gate_plugin" statsdetail=full <<<"$sixteen"
 sed -n '/^in flight /,/^$/p' report >in-flight
 grep -Ex 'in flight    mean     most' in-flight
 grep -Ex 'all +[0-9.]+ +16' in-flight

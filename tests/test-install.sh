@@ -5,7 +5,8 @@
 # The file LICENSE has the text.
 
 # "make install" puts our files, and no other, where the user expects them, and
-# never by itself where the distribution has its own stats filter.
+# says how to run the filter; the manual has the same path. The directory in which
+# the distribution has its own stats filter is refused, unless one insists.
 
 source ./functions.sh
 set -e -u -x
@@ -26,6 +27,11 @@ done
 unset MAKEFLAGS MFLAGS MAKELEVEL DESTDIR
 export CONFIG_SITE=/dev/null
 
+configure ()
+{
+  "$top_srcdir/configure" --quiet --cache-file="$tmp/cache" "${settings[@]}" "$@"
+}
+
 # check_install NAME CONFIGURE-OPTIONS..., with the files expected on stdin. One
 # build after the other has the same objects, but libtool knows where the filter
 # will be.
@@ -35,11 +41,11 @@ check_install ()
 {
   local root=$tmp/$1.root
   shift
-  "$top_srcdir/configure" --quiet --cache-file="$tmp/cache" \
-      "${settings[@]}" "$@"
+  configure "$@"
   rm -f filters/stats/nbdkit-stats-filter.la
   make
-  make install DESTDIR="$root"
+  make install DESTDIR="$root" >installed
+  cat installed
   (cd "$root" && find . ! -type d | sort) >files
   diff -u - files || fail "with '$*' other files were installed"
 }
@@ -56,8 +62,11 @@ check_install default <<'END'
 ./usr/local/share/doc/nbdkit-stats/NEWS.md
 ./usr/local/share/doc/nbdkit-stats/README.md
 ./usr/local/share/man/man1/nbdkit-stats-bench.1
+./usr/local/share/man/man1/nbdkit-stats-compare.1
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
 ./usr/local/share/man/man1/nbdkit-stats-overhead.1
+./usr/local/share/man/man1/nbdkit-stats-report.1
+./usr/local/share/man/man1/nbdkit-stats.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
 ./usr/local/share/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/share/nbdkit-stats/jobs/block-driver.job
@@ -69,12 +78,30 @@ check_install default <<'END'
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
 END
 
+# command_is DIR: so ends what "make install" says, and so says the manual of the
+# same build.
+command_is ()
+{
+  grep -v '^make' installed | tail -n 2 | head -n 1 >last
+  grep -x "  nbdkit --filter=$1/nbdkit-stats-filter.so PLUGIN" last
+  # Without what troff needs.
+  sed -e 's/\\-/-/g' -e 's/\\s-*[0-9]//g' man/*.[157] >manual
+  grep "FILTERDIR is .*$1" manual
+  grep "DATADIR is .*/usr/local/share/nbdkit-stats" manual
+  [ "$(grep -c "stats=$1/nbdkit-stats-filter.so" manual)" -eq 3 ]
+  if grep -n '@[a-z]*@' manual; then fail "the manual has this"; fi
+}
+command_is /usr/local/lib/nbdkit/filters
+
 check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/filters/nbdkit-stats-filter.la
 ./opt/filters/nbdkit-stats-filter.so
 ./opt/man/man1/nbdkit-stats-bench.1
+./opt/man/man1/nbdkit-stats-compare.1
 ./opt/man/man1/nbdkit-stats-filter.1
 ./opt/man/man1/nbdkit-stats-overhead.1
+./opt/man/man1/nbdkit-stats-report.1
+./opt/man/man1/nbdkit-stats.1
 ./opt/man/man5/nbdkit-stats-report.5
 ./opt/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/bin/nbdkit-stats
@@ -92,6 +119,25 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./usr/local/share/nbdkit-stats/nbdkit-stats.alerts.yml
 ./usr/local/share/nbdkit-stats/nbdkit-stats.rules.yml
 END
+
+command_is /opt/filters
+
+# refused ARGS...: nothing is configured, and the reason is told.
+refused ()
+{
+  if configure "$@" 2>error; then fail "'$*' was taken"; fi
+  cat error
+  grep 'overwrite the stats filter that comes with nbdkit' error
+  grep -e --enable-replace-stock-filter error
+}
+own=$(nbdkit --dump-config | sed -n 's/^filterdir=//p')
+refused --with-filterdir="$own"
+refused --with-filterdir="$own/"
+refused --libdir="${own%/nbdkit/filters}"
+ln -s "$own" link
+refused --with-filterdir="$PWD/link"
+configure --with-filterdir="$own" --enable-replace-stock-filter
+grep -x "filterdir = $own" Makefile
 
 # What was installed works.
 nbdkit -U - null --run true --filter="$tmp/default.root/usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so"

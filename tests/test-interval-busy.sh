@@ -76,7 +76,7 @@ jq -e --argjson busy "$(json .busy_ns)" 'map(.busy_ns) | add == $busy' intervals
 run
 cat report
 sed '/^$/,$d' report | awk '/seconds/ { next }
-                            $10 >= 90 && $2 == 0 && $11 == "1.0" { middle++ }
-                            $2 > 0 { ended++ }
+                            $11 >= 90 && $3 == 0 && $12 == "1.0" { middle++ }
+                            $3 > 0 { ended++ }
                             END { exit !(middle > 0 && ended == 1) }' ||
   fail "no row is busy without a request that ended"

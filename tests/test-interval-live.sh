@@ -20,12 +20,12 @@ start_nbdkit --filter=stats memory 1M statsfile=report statsinterval=0.05
 
 rows ()
 {
-  [ "$(grep -c '^ *[0-9.]* ' report)" -ge "$1" ]
+  [ "$(grep -c '^[0-9:]\{8\} ' report)" -ge "$1" ]
 }
 # There was a read in one interval.
 read_seen ()
 {
-  awk '/^ *[0-9]/ && $2 != 0 { seen = 1 } END { exit !seen }' report
+  awk '/^[0-9]/ && $3 != 0 { seen = 1 } END { exit !seen }' report
 }
 wait_until rows 3
 cat report

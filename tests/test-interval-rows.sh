@@ -6,7 +6,8 @@
 
 # With statsinterval the text report begins with a row for each interval: at most
 # 80 columns, whatever the rates are, and a heading above every twentieth. The
-# whole report follows after an empty line. The rates are those of the interval.
+# whole report follows after an empty line. The rates are those of the interval,
+# failures are counted, and the time is that of the wall clock.
 
 # shellcheck disable=SC2016 # the shell of --run expands $uri
 source ./functions.sh
@@ -15,6 +16,7 @@ set -e -u -x
 source "$top_srcdir/tests/figures.sh"
 
 requires nbdsh --version
+requires nbdkit --filter=error null --version
 
 cd "$tmp"
 # Very large rates, until there are enough rows.
@@ -30,20 +32,22 @@ while rows() < enough:
         h.trim((1 << 32) - 512, i << 32)
         h.pread(512, i << 32)
 EOF
-nbdkit -U - --filter=stats null 1P statsfile=report statsinterval=0.02 \
+nbdkit -U - --filter=stats null 1P statsfile=report statsinterval=20ms \
        --run 'nbdsh -u "$uri" -c - <client.py'
 cat report
 sed '/^$/,$d' report >rows
-sed -n 1p rows | grep -E '^ seconds +read +B/s +write +B/s +zero +B/s +trim'
+sed -n 1p rows | grep -E '^UTC +seconds +read +B/s +write +B/s +zero +trim'
 awk 'length > 80 { print; bad = 1 } END { exit bad }' report ||
   fail "a line is longer than 80 columns"
 awk '/seconds/ != (NR % 21 == 1) { print NR ": " $0; bad = 1 }
      END { exit bad }' rows || fail "a heading is missing or one too many"
 awk '/seconds/ { next }
-     NF != ($12 == "-" ? 12 : 13) || $1 < before { print; bad = 1 }
-     { before = $1 }
+     NF != 13 || $1 !~ /^[0-9][0-9]:[0-9][0-9]:[0-9][0-9]$/ || $2 < before {
+       print; bad = 1
+     }
+     { before = $2 }
      END { exit bad }' rows || fail "that is no row"
-grep '[0-9][TPE] ' rows
+grep '[0-9]k ' rows
 [ "$(grep -c '^elapsed time: ' report)" -eq 1 ] || fail "not one final report"
 line zero
 
@@ -71,12 +75,37 @@ awk '
   }
   /^$/ { exit }
   /seconds/ { next }
-  { requests += number($4) * ($1 - before)
-    bytes += number($5) * ($1 - before)
-    before = $1 }
+  { requests += number($5) * ($2 - before)
+    bytes += number($6) * ($2 - before)
+    before = $2 }
   END { printf "%.0f %.0f\n", requests, bytes }' report >sums
 cat sums
 read -r requests bytes <sums
 total=$(line write | sed -E 's/^write: ([0-9]+) ops.*/\1/')
 check "$requests > 0.9 * $total && $requests < 1.1 * $total"
 check "$bytes > 0.9 * 8192 * $total && $bytes < 1.1 * 8192 * $total"
+
+# Flushes and failures, by the wall clock of the time.
+cat >client.py <<'EOF'
+for i in range(7):
+    h.flush()
+for i in range(5):
+    try:
+        h.pread(512, 0)
+        raise Exception("this read should fail")
+    except nbd.Error:
+        pass
+EOF
+begin=$(date -u +%T)
+nbdkit -U - --filter=stats --filter=error memory 1M statsfile=report \
+       statsinterval=1000 error-pread=EIO error-pread-rate=100% \
+       --run 'nbdsh -u "$uri" -c - <client.py'
+end=$(date -u +%T)
+cat report
+read -r when seconds _ _ _ _ _ _ flush fail _ < <(sed -n 2p report)
+[ "$fail" = 5 ] || fail "five failed"
+check "$flush * $seconds > 6.5 && $flush * $seconds < 7.5"
+# Unless it became midnight meanwhile.
+if [[ ! $end < $begin ]]; then
+  [[ ! $when < $begin && ! $when > $end ]] || fail "it was $begin to $end"
+fi

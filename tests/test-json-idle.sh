@@ -43,6 +43,7 @@ idle_lengths ()
 {
   jq -R 'length as $length | fromjson? | select(.type == "interval") |
          select(.layers[0] | .ops == {} and .exports == [] and
+                             (has("other_exports") | not) and
                              .connections.now == 0) | $length' report
 }
 several_are_idle ()

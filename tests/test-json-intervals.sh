@@ -76,7 +76,7 @@ jq -e -s '.[:-1] | map(.layers[0].ops) |
           any(has("read") and (has("flush") | not)) and
           any(has("flush")) and any(. == {})' reports
 jq -e -s '.[:-1] | all(any(.layers[]; .ops != {} or .exports != []) or
-                         (tojson | length < 1400))' \
+                         (tojson | length < 1500))' \
    reports
 
 # All that is counted in an object, as a list of names and numbers.
@@ -93,7 +93,9 @@ def counted_op:
 
 def counted:
   { elapsed_ns,
-    layers: [.layers[] | { busy_ns, unrecorded,
+    layers: [.layers[] | { busy_ns, unrecorded, account,
+                           gaps: ((.gaps // {}) |
+                                  { count, sum, bins, overflow }),
                            opened: .connections.opened,
                            open_ns: .connections.open_ns.sum,
                            ops: (.ops | map_values(counted_op)) }] } |
@@ -116,7 +118,13 @@ diff -u intervals final || fail "the intervals (-) and the end (+) differ"
 # There is something of all that in them.
 sort >wanted <<'EOF'
 elapsed_ns
+layers/0/account/no_client
+layers/0/account/opening
+layers/0/account/read
+layers/0/account/waiting
 layers/0/busy_ns
+layers/0/gaps/count
+layers/0/gaps/sum
 layers/0/open_ns
 layers/0/opened
 layers/0/ops/flush/total_ios
@@ -127,6 +135,7 @@ layers/0/ops/read/sequential_ios
 layers/0/ops/write/busy_ns
 layers/0/ops/write/errors/ENOSPC
 layers/0/ops/write/sizes/65536/bytes
+layers/1/account/write
 layers/1/busy_ns
 layers/1/ops/write/flags/fua
 layers/1/ops/write/offsets/1
@@ -145,7 +154,7 @@ jq -e -s '.[-1] as $final | .[-2].cumulative |
 cat >cumulative.jq <<'EOF'
 def amounts:
   { elapsed_ns,
-    layers: [.layers[] | { busy_ns,
+    layers: [.layers[] | { busy_ns, account,
                            ops: (.ops | map_values({ total_ios, io_bytes, busy_ns,
                                                      failed: .failed.total })) }] } |
   [paths(numbers) as $path | { key: ($path | join("/")), value: getpath($path) }];

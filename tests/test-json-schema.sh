@@ -50,6 +50,24 @@ grep -c '"type":"interval"' "$tmp/layers"
 grep '"ENOSPC"' "$tmp/layers" >/dev/null
 grep '"layer":2,.*"layer":2,' "$tmp/layers" >/dev/null
 
+# As the manual says, for a file of several reports. The last line of them is as
+# it must be, too.
+sed -n "/^ python3 -c '/,/^ ' DATADIR/{s/^ //;p}" \
+    "$top_srcdir/man/nbdkit-stats-report.pod" >"$tmp/from-manual"
+sed -i "s|DATADIR|$top_srcdir/schema|" "$tmp/from-manual"
+cat "$tmp/from-manual"
+cd "$tmp"
+cp layers rows.json
+[ "$(wc -l <rows.json)" -gt 1 ] || fail "there are not several"
+PATH=/usr/bin:$PATH bash -e from-manual
+sed '$s/"pid":/"piid":/' layers >rows.json
+if PATH=/usr/bin:$PATH bash -e from-manual 2>wrong; then
+  fail "a wrong one was taken"
+fi
+cat wrong
+grep piid wrong
+cd "$OLDPWD"
+
 # It is there where cmocka is.
 requires test -x ./unit-json
 UNIT_JSON_REPORTS="$tmp/unit" ./unit-json

@@ -60,7 +60,7 @@ json_check 'layer(2).busy_ns < layer(1).busy_ns' \
            'layer(2).active_ns < layer(1).active_ns' \
            'layer(1).active_ns < .elapsed_ns'
 
-run
+run statsdetail=full
 grep -c '^elapsed time: ' report
 grep -E '^(layer|read:|for each)' report >lines
 sed -i -E 's/,( [0-9.]+ [KMGTPE]i?B(\/s (op|total))?,?)+$//; s/, [0-9.]+ s$//' lines

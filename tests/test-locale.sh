@@ -38,7 +38,7 @@ for i in range(300):
 }
 
 cd "$tmp"
-run statsfile=report
+run statsfile=report statsdetail=full
 cat report
 grep -E '^elapsed time: [0-9]+\.[0-9]+ s$' report
 grep -E '^read: 300 ops, [0-9]+\.[0-9]+ s, 225 KiB, [0-9.]+ .iB/s op' report

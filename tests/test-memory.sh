@@ -43,7 +43,8 @@ grown ()
 peak=() after=()
 grown --filter=delay memory 16M
 without=("${peak[@]}" "${after[@]}")
-grown --filter=stats --filter=delay memory 16M statsfile=report
+grown --filter=stats --filter=delay memory 16M statsfile=report \
+      statsdetail=full
 with=("${peak[@]}" "${after[@]}")
 echo "KiB at most and in the end, once and twice, without the filter and with it:"
 echo "${without[@]}"

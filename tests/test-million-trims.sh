@@ -40,7 +40,7 @@ json_check 'trim.total_ios == 1048576' \
            'trim.failed.total == 0'
 
 # The same in text, from fewer and larger ones: 4 PiB.
-nbdkit -U - --filter=stats null 4P statsfile=report \
+nbdkit -U - --filter=stats null 4P statsfile=report statsdetail=full \
        --run 'fio --output=fio.out --name=job --ioengine=nbd --uri="$uri" \
                   --rw=trim --bs=4294966784 --number_ios=10000 --size=4096t'
 cat report

@@ -38,7 +38,7 @@ json_check '.layers[0].connections.clients >= 1' \
            '[.layers[0].exports[].name] | (["a", "b", "c"] - .) == []'
 clients=$(json '.layers[0].connections.clients')
 opened=$(json '.layers[0].connections.opened')
-run
+run statsdetail=full
 cat report
 grep -E "^openings, by $clients connections +opened +failed " report
 grep -E "^all +$opened +0 " report

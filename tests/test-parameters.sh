@@ -40,7 +40,7 @@ diff formats-in-help formats
 
 # A parameter that the filter knows may not be empty; others are the plugin's.
 for key in $(cat in-help) statsfile statsappend statsformat statsinterval \
-           statsthreshold statsblock statszero; do
+           statsthreshold statsblock statszero statsdetail statslabel; do
   if nbdkit -U sock --filter=stats null "$key=" --run true 2>log; then
     fail "$key= was taken"
   fi

@@ -53,6 +53,11 @@ wait_until is 'nbdkit_stats_open_connections' 0
 wait_until is 'count(nbdkit_stats_requests_total)' 7
 wait_until is 'node_textfile_scrape_error' 0
 
+# The states of the account stack to the elapsed time.
+wait_until is 'count(nbdkit_stats_state_seconds_total)' 11
+wait_until is 'round(1e6 * (sum(nbdkit_stats_state_seconds_total)
+                            - sum(nbdkit_stats_elapsed_seconds_total)))' 0
+
 # What the rules record is there, and within its bounds.
 recorded ()
 {
@@ -65,6 +70,8 @@ wait_until recorded layer:nbdkit_stats_busy:ratio5m '> 0 < 1' 1
 wait_until recorded 'op:nbdkit_stats_busy:ratio5m{op="write"}' '> 0 < 1' 1
 wait_until recorded 'op:nbdkit_stats_busy:share5m{op="write"}' '> 0 < 1' 1
 wait_until recorded layer:nbdkit_stats_in_flight:mean5m '> 0.9 < 1.1' 1
+wait_until recorded 'state:nbdkit_stats_state:ratio5m{state="waiting"}' \
+                    '> 0 <= 1' 1
 p99=op:nbdkit_stats_request_duration_seconds:p99_5m
 mean=op:nbdkit_stats_request_duration_seconds:mean5m
 wait_until recorded "$p99{op=\"write\"}" '> 0 < 1' 1

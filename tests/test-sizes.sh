@@ -55,7 +55,7 @@ done
 
 # The most frequent come first, then the smallest. A class in which all requests
 # have the lowest size is told as that one size.
-run statsthreshold=100
+run statsthreshold=100 statsdetail=full
 sed -n '/^sizes  /,/^$/p' report |
   sed -E 's/ +[0-9.]+ [num]?s( #+)?$//; s/([^ ]) +/\1 /g' >sizes
 diff -u - sizes <<'EOF'

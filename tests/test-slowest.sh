@@ -95,7 +95,7 @@ json_check '. as $r | read.slowest | all(.begin_ns + .latency_ns <=
                                          $r.elapsed_ns)'
 
 # In text three of each operation.
-run
+run statsdetail=full
 sed -n '/^slowest /,/^$/p' report >slowest-table
 [ "$(grep -c '^read ' slowest-table)" -eq 3 ] || fail "not three"
 sed -n 2p slowest-table |

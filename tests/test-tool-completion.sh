@@ -22,7 +22,7 @@ completed ()
   echo "${COMPREPLY[*]}"
 }
 
-# shellcheck source=../tools/nbdkit-stats.bash
+# shellcheck source-path=SCRIPTDIR source=../tools/nbdkit-stats.bash
 source "$top_srcdir/tools/nbdkit-stats.bash"
 complete -p nbdkit-stats | grep -F _nbdkit_stats
 

@@ -55,8 +55,8 @@ refused empty 'empty: there is no .*report in it$'
 # Cut short: also in the middle of a line further down.
 size=$(stat -c %s good)
 for part in 1 $((size / 3)) $((size / 2)) $((size - 2)); do
-  head -c "$part" good >cut
-  refused cut "cut:$(($(wc -l <cut) + 1)): the file is cut short\$"
+  head -c "$part" good >short
+  refused short "short:$(($(wc -l <short) + 1)): the file is cut short\$"
 done
 
 echo 'elapsed time: 1 s' >text
@@ -90,6 +90,11 @@ refused_by 'report negative' 'negative:1: layers\[0\]\.connections\.clients is n
 sed 's/"clients":[0-9]*/"clients":18446744073709551616/' final >large
 refused_by 'report large' 'large:1: layers\[0\]\.connections\.clients is too large$'
 
+sed 's/"waiting":[0-9]*/"waiting":99999999999999/' final >account
+refused_by 'report account' \
+           'account:1: layers\[0\]\.account\.waiting is more than elapsed_ns$'
+sed 's/"total_ios":0/"total_ios":1/' final >one
+refused_by 'report one' 'one:1: layers\[0\]\.ops\.read\.[a-z._]* '
 sed 's/"active_ns":[0-9]*/"active_ns":-1/g' final >negative
 refused_by 'compare negative good' \
            'negative:1: layers\[0\]\.active_ns is no figure$'

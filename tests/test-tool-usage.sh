@@ -4,8 +4,8 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # The file LICENSE has the text.
 
-# nbdkit-stats tells what it takes, and what it does not: in one line, with
-# status 2.
+# nbdkit-stats tells what it takes, as the manual does, and what it does not: in
+# one line, with status 2.
 
 source ./functions.sh
 set -e -u -x
@@ -23,6 +23,12 @@ refused ()
   grep '^nbdkit-stats: ' "$tmp/err" || fail "the line has no name"
 }
 
+# options FILE PATTERN
+options ()
+{
+  sed -nE "s/$2/\1/p" "$1" | sort -u
+}
+
 version=$(sed -n 's/^VERSION = //p' "$top_builddir/Makefile")
 test "$(nbdkit-stats --version)" = "nbdkit-stats $version"
 
@@ -31,7 +37,18 @@ cat "$tmp/help"
 mapfile -t commands < <(sed -n '/^Commands:/,/^$/s/^  \([a-z]*\) .*/\1/p' \
                           "$tmp/help")
 for command in "${commands[@]}"; do
-  nbdkit-stats "$command" --help | grep "^Usage: nbdkit-stats $command"
+  nbdkit-stats "$command" --help >"$tmp/usage"
+  grep "^Usage: nbdkit-stats $command" "$tmp/usage"
+  awk 'length > 80 { exit 1 }' "$tmp/usage" || fail "$command: a line is too long"
+
+  # The manual has a page of it, with the same options.
+  page=$top_srcdir/man/nbdkit-stats-$command.1.pod
+  [ -e "$page" ] || page=$top_srcdir/man/nbdkit-stats-$command.pod
+  options "$tmp/usage" '^  (--[a-z-]+).*' >"$tmp/told"
+  options "$page" '^=item B<(--[a-z-]+).*' >"$tmp/listed"
+  diff "$tmp/told" "$tmp/listed" || fail "$command: not the same in the manual"
+  grep "^=item L<nbdkit-stats-$command(1)>" "$top_srcdir/man/nbdkit-stats.pod"
+
   refused "$command" --nonsense
   grep -- "--nonsense; see nbdkit-stats $command --help" "$tmp/err"
 done

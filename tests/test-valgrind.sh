@@ -59,7 +59,8 @@ clean 1 -U sock --filter=stats null statsfile=none/report --run true
 
 # With a client and with several places in the stack.
 clean 0 -U - --filter=stats --filter=log --filter=stats memory 1M \
-      logfile=/dev/null statsfile=report --run 'nbdinfo --map "$uri"'
+      logfile=/dev/null statsfile=report statsdetail=full \
+      --run 'nbdinfo --map "$uri"'
 cat report
 [ "$(grep -c '^extents: ' report)" -eq 2 ] || fail "the report is not whole"
 

@@ -54,10 +54,10 @@ json_check "write.zero_bytes == $expected" 'read.zero_bytes == null' \
            'zero.zero_bytes == null'
 run memory 1M statsformat=json
 json_check 'write.zero_bytes == null'
-run memory 1M statszero=true
+run memory 1M statszero=true statsdetail=full
 grep -E '^requests sequential .* zeros sent$' report
 grep -E '^write +[0-9.]+% .* 91\.5 KiB$' report
-run memory 1M
+run memory 1M statsdetail=full
 if grep 'zeros' report; then fail "it tells about zeros unasked"; fi
 
 # What was not written is not in it.

@@ -406,7 +406,8 @@ test_streams (void **state)
   connection_keep (connection);
   connection_closed (connection);
   connection_release (connection);
-  sequence_add (connection_stream (connection, OP_READ), 0, 512);
+  sequence_add (connection_stream (connection, OP_READ), 0, 512,
+                &(struct sequence_found) { 0 });
   assert_int_equal (connections.stream_bytes,
                     NR_OPS * sizeof (struct sequence));
   connection_release (connection);
@@ -523,6 +524,66 @@ test_threads (void **state)
 
 #define TEST(f) cmocka_unit_test_setup_teardown (f, start, stop)
 
+/* Block sizes. */
+
+static void
+open_with (const struct block_sizes *sizes)
+{
+  struct connection *connection = open_one ("", 0);
+
+  if (sizes)
+    connection_block_sizes (connection, sizes);
+  connection_closed (connection);
+}
+
+static void
+test_block_sizes (void **state)
+{
+  static const struct block_sizes sizes = { 512, 65536, 1 << 25 };
+  static const struct block_sizes others = { 512, 4096, 1 << 25 };
+  struct connections_totals totals;
+
+  open_bad ("", 1);
+  assert_int_equal (read_totals ().block_sizes.preferred, 0);
+  open_with (&sizes);
+  open_with (&sizes);
+  totals = read_totals ();
+  assert_memory_equal (&totals.block_sizes, &sizes, sizeof sizes);
+  assert_false (totals.block_sizes_differ);
+  open_with (&others);
+  totals = read_totals ();
+  assert_memory_equal (&totals.block_sizes, &sizes, sizeof sizes);
+  assert_true (totals.block_sizes_differ);
+
+  /* None is another one, whichever comes first. */
+  for (int i = 0; i < 2; i++) {
+    stop (state);
+    start (state);
+    open_with (i ? &sizes : NULL);
+    assert_false (read_totals ().block_sizes_differ);
+    open_with (i ? NULL : &sizes);
+    totals = read_totals ();
+    assert_memory_equal (&totals.block_sizes, &sizes, sizeof sizes);
+    assert_true (totals.block_sizes_differ);
+  }
+}
+
+/* A report may come before they are told. */
+static void
+test_block_sizes_late (void **state)
+{
+  static const struct block_sizes sizes = { 1, 65536, UINT32_MAX };
+  struct connection *connection = open_one ("", 0);
+  struct connections_totals totals;
+
+  (void) state;
+  assert_int_equal (read_totals ().all.opened, 1);
+  connection_block_sizes (connection, &sizes);
+  totals = read_totals ();
+  assert_memory_equal (&totals.block_sizes, &sizes, sizeof sizes);
+  connection_closed (connection);
+}
+
 int
 main (void)
 {
@@ -541,6 +602,8 @@ main (void)
     TEST (test_streams_no_memory),
     TEST (test_streams_bounded),
     TEST (test_threads),
+    TEST (test_block_sizes),
+    TEST (test_block_sizes_late),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

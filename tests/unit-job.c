@@ -93,7 +93,7 @@ test_scope (void **state)
              "SIZE = 1M\n"
              "COPY = copy ${SIZE}\n"
              "runs = 7\n"
-             "timeout = 1.5\n"
+             "timeout = 1500ms\n"
              "nbdkit = file disk\n"
              "client = ${COPY} ${runs} $uri\n"
              "[a]\n"
@@ -186,8 +186,8 @@ test_refused (void **state)
       ":4: size is no number (10, 64K, 1G): 18446744073709551616" },
     { "[a]\n" COMPLETE "size = 99999999999T\n",
       ":4: size is no number (10, 64K, 1G): 99999999999T" },
-    { "[a]\n" COMPLETE "timeout = 0\n", ":4: timeout is no number of "
-                                        "seconds: 0" },
+    { "[a]\n" COMPLETE "timeout = 0\n", ":4: timeout is no time (30, 1.5, "
+                                        "10m): 0" },
     { "[a]\n" COMPLETE "image-size = 40959\nsize = 4K\ncount = 10\n",
       ":4: a: the last request ends at 40960, behind the end of the image at "
       "40959" },

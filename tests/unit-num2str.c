@@ -126,7 +126,19 @@ static const struct {
   { 99999.4e9, NUM_TIME, "99999 s" },
   { 99999.5e9, NUM_TIME, "1.16 d" },
   { 86400e9 * 365, NUM_TIME, "365 d" },
-  { (double) UINT64_MAX, NUM_TIME, "213504 d" },
+  { 86400e9 * 99999.4, NUM_TIME, "99999 d" },
+  { 86400e9 * 99999.5, NUM_TIME, "274 y" },
+  { (double) UINT64_MAX, NUM_TIME, "585 y" },
+
+  /* The same where space is scarce. */
+  { 0, NUM_SHORT_TIME, "0ns" },
+  { 0.05, NUM_SHORT_TIME, "0.05ns" },
+  { 999.4, NUM_SHORT_TIME, "999ns" },
+  { 1234, NUM_SHORT_TIME, "1.23us" },
+  { 25.6e6, NUM_SHORT_TIME, "25.6ms" },
+  { 99999.4e9, NUM_SHORT_TIME, "99999s" },
+  { 99999.5e9, NUM_SHORT_TIME, "1.16d" },
+  { (double) UINT64_MAX, NUM_SHORT_TIME, "585y" },
 
   /* Counts have no unit but a scale. */
   { 0, NUM_COUNT, "0" },
@@ -200,11 +212,17 @@ struct parsed {
   bool first, last;             /* of the units of its kind */
 };
 
+static bool
+is_time (enum num_unit unit)
+{
+  return unit == NUM_TIME || unit == NUM_SHORT_TIME;
+}
+
 /* How many of one unit make the next. */
 static double
 base_of (enum num_unit unit)
 {
-  return unit == NUM_TIME || unit == NUM_COUNT ? 1000 : 1024;
+  return is_time (unit) || unit == NUM_COUNT ? 1000 : 1024;
 }
 
 static struct parsed
@@ -219,6 +237,7 @@ parse (const char *string, enum num_unit unit)
     [NUM_SHORT_BYTES] = { "B", "K", "M", "G", "T", "P", "E", "Z", "Y",
                           "R", "Q" },
     [NUM_TIME] = { " ns", " us", " ms", " s" },
+    [NUM_SHORT_TIME] = { "ns", "us", "ms", "s" },
     [NUM_COUNT] = { "", "k", "M", "G", "T", "P", "E", "Z", "Y", "R", "Q" },
   };
   struct parsed parsed = { .factor = 1 };
@@ -229,8 +248,11 @@ parse (const char *string, enum num_unit unit)
   parsed.number = strtod (string, NULL);
   if (point)
     parsed.decimals = (size_t) (string + parsed.length - point) - 1;
-  if (unit == NUM_TIME && strcmp (string + parsed.length, " d") == 0) {
-    parsed.factor = 86400e9;
+  if (is_time (unit) && strpbrk (string, "dy")) {
+    const char *days = unit == NUM_TIME ? " d" : "d";
+    const bool in_days = strcmp (string + parsed.length, days) == 0;
+
+    parsed.factor = in_days ? 86400e9 : 365.25 * 86400e9;
     parsed.last = true;
     return parsed;
   }
@@ -318,7 +340,7 @@ test_columns (void **state)
   char buf[NUM2STR_LEN];
 
   (void) state;
-  for (int width = 6; width <= 30; width++) {
+  for (int width = 5; width <= 30; width++) {
     for (uint64_t value = 1; value; value = value < UINT64_MAX / 3
            ? value * 3 : value < UINT64_MAX ? UINT64_MAX : 0) {
       count2str (buf, value, width);
@@ -333,6 +355,12 @@ test_columns (void **state)
   }
   assert_string_equal (count2str (buf, 999999999, 10), "999999999");
   assert_string_equal (count2str (buf, 1000000000, 10), "1.00G");
+  assert_string_equal (count2str (buf, 9999, 5), "9999");
+  assert_string_equal (count2str (buf, 10000, 5), "10k");
+  assert_string_equal (count2str (buf, 1499999, 5), "1.5M");
+  assert_string_equal (count2str (buf, 9960000, 5), "10M");
+  assert_string_equal (count2str (buf, 999600, 5), "1.0M");
+  assert_string_equal (count2str (buf, UINT64_MAX, 5), "18E");
   assert_string_equal (count2str (buf, UINT64_MAX, 21), "18446744073709551615");
   assert_string_equal (decimal2str (buf, 9999.99, 2, 9), "9999.99");
   assert_string_equal (decimal2str (buf, 99999.99, 2, 9), "99999.99");
@@ -340,11 +368,13 @@ test_columns (void **state)
   assert_string_equal (decimal2str (buf, 9999999, 2, 9), "9999999");
   assert_string_equal (decimal2str (buf, 1e9, 2, 9), "1.00G");
   for (int unit = NUM_SHORT_BYTES; unit <= NUM_COUNT; unit++) {
-    if (unit == NUM_TIME)
+    if (is_time (unit))
       continue;
     for (double value = 1e-20; value < 1e29; value *= 1.01)
       assert_true (strlen (rate2str (buf, value, unit)) <= 5);
   }
+  for (double ns = 0.001; ns <= (double) UINT64_MAX; ns *= 1.0001)
+    assert_true (strlen (num2str (buf, ns, NUM_SHORT_TIME)) <= 6);
   assert_string_equal (rate2str (buf, 0, NUM_COUNT), "0");
   assert_string_equal (rate2str (buf, 0.0994, NUM_COUNT), "<0.1");
   assert_string_equal (rate2str (buf, 0.0995, NUM_COUNT), "0.10");

@@ -46,44 +46,6 @@ test_bool (void **state)
 }
 
 static void
-test_size (void **state)
-{
-  static const struct {
-    const char *value;
-    uint64_t size;
-  } good[] = {
-    { "0", 0 }, { "1", 1 }, { "512", 512 }, { "512B", 512 },
-    { "512b", 512 }, { "0004096", 4096 }, { "64K", 65536 },
-    { "64k", 65536 }, { "64KB", 65536 }, { "64KiB", 65536 },
-    { "64kib", 65536 }, { "64Kb", 65536 }, { "1M", MiB }, { "3G", 3 * GiB },
-    { "2T", 2048 * GiB }, { "1P", GiB * MiB }, { "1E", GiB * GiB },
-    { "1EiB", GiB * GiB }, { "1e", GiB * GiB },
-    { "15E", 15 * GiB * GiB }, { "0E", 0 },
-    { "18446744073709551615", UINT64_MAX },
-    { "18014398509481983K", UINT64_MAX - 1023 },
-  };
-  static const char *const bad[] = {
-    "", " ", "K", "B", "KiB", "-1", "-1K", "+1", " 1", "1 ", "1 K", "1.5K",
-    "1,5K", ".5", "1e3", "0x10", "0x", "1KK", "1KiBs", "1iB", "1Ki",
-    "1BK", "1Q", "1%", "inf", "nan", "ten", "64K\n", "1M1",
-    "18446744073709551616", "99999999999999999999999", "16E",
-    "18014398509481984K", "17592186044416M", "-18446744073709551615",
-  };
-  uint64_t size;
-
-  (void) state;
-  for (size_t i = 0; i < LENGTH (good); i++) {
-    size = 12345;
-    if (parse_size (good[i].value, &size) != 0 || size != good[i].size)
-      fail_msg ("\"%s\" gives %" PRIu64, good[i].value, size);
-  }
-  for (size_t i = 0; i < LENGTH (bad); i++) {
-    if (parse_size (bad[i], &size) != -1)
-      fail_msg ("\"%s\" was taken for %" PRIu64, bad[i], size);
-  }
-}
-
-static void
 test_decimal (void **state)
 {
   static const struct {
@@ -124,6 +86,40 @@ test_decimal (void **state)
   }
 }
 
+static void
+test_duration (void **state)
+{
+  static const struct {
+    const char *value;
+    uint64_t ns;
+  } good[] = {
+    { "1", S }, { "1s", S }, { "1m", 60 * S }, { "1.5m", 90 * S },
+    { ".5", S / 2 }, { "0.25s", S / 4 }, { "250ms", S / 4 },
+    { "1.5ms", 1500000 }, { "1us", 1000 }, { "1.2\u03bcs", 1200 },
+    { "2\u00b5s", 2000 }, { "1000000000ns", S }, { "1.9ns", 1 },
+    { "0", 0 }, { "0m", 0 }, { "18446744072s", 18446744072 * S },
+    { "307445734m", UINT64_C (307445734) * 60 * S },
+  };
+  static const char *const bad[] = {
+    "", " ", "s", "m", "ms", "1 s", "1s ", " 1s", "1S", "1M", "1MS", "1sec",
+    "1min", "1h", "1d", "1u", "1n", "1mss", "1sm", "-1s", "+1s", "1e3s",
+    "1,5s", "1.s", "1..5s", "1.5.5s", "0x10s", "nans", "infs", "1\u03bc",
+    "1\xces", "307445735m", "18446744073s", "99999999999999999999s", "1s1",
+  };
+  uint64_t ns;
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (good); i++) {
+    ns = 12345;
+    if (parse_duration (good[i].value, &ns) != 0 || ns != good[i].ns)
+      fail_msg ("\"%s\" gives %" PRIu64 " ns", good[i].value, ns);
+  }
+  for (size_t i = 0; i < LENGTH (bad); i++) {
+    if (parse_duration (bad[i], &ns) != -1)
+      fail_msg ("\"%s\" was taken for %" PRIu64 " ns", bad[i], ns);
+  }
+}
+
 /* A plugin may have set a locale in which decimals have a comma. */
 static void
 test_locale (void **state)
@@ -148,8 +144,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_bool),
-    cmocka_unit_test (test_size),
     cmocka_unit_test (test_decimal),
+    cmocka_unit_test (test_duration),
     cmocka_unit_test (test_locale),
   };
 

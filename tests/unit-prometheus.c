@@ -87,7 +87,7 @@ skip_label (const char *p)
   p = skip_name (p);
   p = skip_text (p, "=\"");
   while (*p != '"') {
-    assert_true (isprint ((unsigned char) *p));
+    assert_true (isprint ((unsigned char) *p) || *p & 0x80);
     if (*p == '\\') {
       p++;
       assert_true (*p == '\\' || *p == '"' || *p == 'n');
@@ -359,6 +359,55 @@ test_figures (void **state)
   expect_none ("connections_total{layer=\"3\"}");
 }
 
+/* All states, also those that never were. */
+static void
+test_account (void **state)
+{
+  uint64_t *account = layers[1].time.account;
+
+  (void) state;
+  account[OP_FLUSH] = 1021000001;
+  account[ACCOUNT_OPENING] = 5;
+  account[ACCOUNT_SEVERAL] = 6;
+  account[ACCOUNT_WAITING] = UINT64_MAX;
+  account[ACCOUNT_NO_CLIENT] = 8 * S;
+  report_now ();
+  expect ("state_seconds_total{layer=\"1\",state=\"waiting\"}",
+          "0.000000000");
+  expect ("state_seconds_total{layer=\"2\",state=\"read\"}",
+          "0.000000000");
+  expect ("state_seconds_total{layer=\"2\",state=\"flush\"}",
+          "1.021000001");
+  expect ("state_seconds_total{layer=\"2\",state=\"opening\"}",
+          "0.000000005");
+  expect ("state_seconds_total{layer=\"2\",state=\"several\"}",
+          "0.000000006");
+  expect ("state_seconds_total{layer=\"2\",state=\"waiting\"}",
+          "18446744073.709551615");
+  expect ("state_seconds_total{layer=\"2\",state=\"no_client\"}",
+          "8.000000000");
+}
+
+static void
+test_gaps (void **state)
+{
+  (void) state;
+  tally_latency (&layers[1].time.gaps.tally, 1023);
+  tally_latency (&layers[1].time.gaps.tally, 1024);
+  tally_latency (&layers[1].time.gaps.tally, UINT64_C (1) << 40);
+  report_now ();
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"0.000001023\"}",
+          "1");
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"0.000002047\"}",
+          "2");
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"68.719476735\"}",
+          "2");
+  expect ("gap_duration_seconds_bucket{layer=\"2\",le=\"+Inf\"}", "3");
+  expect ("gap_duration_seconds_count{layer=\"2\"}", "3");
+  expect ("gap_duration_seconds_sum{layer=\"2\"}", "1099.511629823");
+  expect ("gap_duration_seconds_count{layer=\"1\"}", "0");
+}
+
 /* A program's columns do not move: what was not used is there with 0. */
 static void
 test_all_operations (void **state)
@@ -623,6 +672,29 @@ test_escapes (void **state)
           "nbdkit_version=\"\"}", "1");
 }
 
+/* A label of the user's is in each series, whatever it is. */
+static void
+test_run (void **state)
+{
+  static const char run[] = "{run=\"a\\\"\\\\\\n\xef\xbf\xbd\xc3\xa4\"";
+  unsigned nr_series = 0;
+
+  (void) state;
+  conversion ();
+  snapshot.label = "a\"\\\n\xff\xc3\xa4";
+  report_now ();
+  expect ("elapsed_seconds_total{run=\"a\\\"\\\\\\n\xef\xbf\xbd\xc3\xa4\"}",
+          "2.107000001");
+  for (const char *line = text; *line; line = strchr (line, '\n') + 1) {
+    if (*line == '#')
+      continue;
+    nr_series++;
+    if (strncmp (line + strcspn (line, "{ "), run, sizeof run - 1) != 0)
+      fail_msg ("no label: %.80s", line);
+  }
+  assert_true (nr_series > 100);
+}
+
 /* It needs no memory of its own, so it says all without. */
 static void
 test_no_memory (void **state)
@@ -665,6 +737,8 @@ main (void)
 {
   const struct CMUnitTest tests[] = {
     TEST (test_figures),
+    TEST (test_account),
+    TEST (test_gaps),
     TEST (test_all_operations),
     TEST (test_failures),
     TEST (test_bounds_are_edges),
@@ -674,6 +748,7 @@ main (void)
     TEST (test_huge),
     TEST (test_no_layers),
     TEST (test_escapes),
+    TEST (test_run),
     TEST (test_no_memory),
     TEST (test_full_disk),
   };

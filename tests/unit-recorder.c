@@ -113,8 +113,8 @@ end (struct ring *ring, int error)
 {
   if (ring == NULL)
     return 0;
-  recorder_stop (ring);
-  return recorder_end (ring, error);
+  recorder_stop (ring, ring_record (ring));
+  return recorder_end (ring, ring_record (ring), error);
 }
 
 static void
@@ -213,13 +213,13 @@ test_extents (void **state)
 
     if (ring == NULL)
       break;
-    recorder_stop (ring);
+    recorder_stop (ring, ring_record (ring));
     record = ring_record (ring);
     record->nr_extents = returned[i].nr_extents;
     record->data = returned[i].data;
     record->hole = returned[i].hole;
     record->zero = returned[i].zero;
-    recorder_end (ring, 0);
+    recorder_end (ring, ring_record (ring), 0);
     do_request (OP_READ, 512, 0);
   }
   totals = read_totals ();
@@ -397,6 +397,24 @@ test_streams (void **state)
     assert_int_equal (totals.time.sequential[op], expected);
     assert_int_equal (totals.time.small_sequential[op], expected);
   }
+}
+
+/* What came too early and failed does not go on where the next one ended. */
+static void
+test_streams_failed (void **state)
+{
+  struct recorder_totals totals;
+
+  (void) state;
+  for (enum op op = OP_READ; op <= OP_WRITE; op++) {
+    do_at (op, 0, connection, 0);
+    do_at (op, 1024, connection, op == OP_WRITE ? EIO : 0);
+    do_at (op, 512, connection, 0);
+  }
+  do_at (OP_FLUSH, 0, connection, EIO);
+  totals = read_totals ();
+  assert_int_equal (totals.time.sequential[OP_READ], 2);
+  assert_int_equal (totals.time.sequential[OP_WRITE], 1);
 }
 
 /* It makes no difference whether a request was seen in flight, also where it
@@ -1024,6 +1042,7 @@ main (void)
     TEST (test_fast_zero),
     TEST (test_opening),
     TEST (test_streams),
+    TEST (test_streams_failed),
     TEST (test_streams_seen),
     TEST (test_connections),
     TEST (test_in_flight),

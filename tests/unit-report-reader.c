@@ -6,6 +6,9 @@
 
 /* Snapshots written as JSON and read back: text, Prometheus and JSON made of
  * what was read are, byte for byte, those of the snapshot itself.
+ *
+ * Small ones are appended to the file $UNIT_JSON_REPORTS, if there is that
+ * variable: libFuzzer starts from them.
  */
 
 #include <config.h>
@@ -24,11 +27,11 @@
 /* What a snapshot looks like in a format.  To be freed. */
 static char *
 form_of (const struct snapshot *now, const struct snapshot *interval,
-         report_write_fn write, unsigned intervals, bool headed)
+         report_write_fn write, unsigned intervals, bool headed, bool full)
 {
   const struct report report = {
     .now = now, .interval = interval, .intervals = intervals,
-    .headed = headed,
+    .headed = headed, .full = full,
   };
   char *text = NULL;
   size_t size = 0;
@@ -88,10 +91,10 @@ assert_same (const char *a, const char *b)
 
 static void
 compare (const struct snapshot *snapshot, const struct snapshot *read,
-         report_write_fn write, bool headed)
+         report_write_fn write, bool headed, bool full)
 {
-  char *a = form_of (snapshot, NULL, write, 0, headed);
-  char *b = form_of (read, NULL, write, 0, headed);
+  char *a = form_of (snapshot, NULL, write, 0, headed, full);
+  char *b = form_of (read, NULL, write, 0, headed, full);
 
   assert_same (a, b);
   free (a);
@@ -99,18 +102,19 @@ compare (const struct snapshot *snapshot, const struct snapshot *read,
 }
 
 static void
-check_final (const struct snapshot *snapshot, bool headed)
+check_final (const struct snapshot *snapshot, bool headed, bool full)
 {
-  char *json = form_of (snapshot, NULL, json_write, 0, headed);
+  char *json = form_of (snapshot, NULL, json_write, 0, headed, full);
   struct reading reading;
   const struct stored_report *stored = &reading.stored;
 
   start_reading (&reading, json);
   assert_true (stored->final);
   assert_int_equal (stored->headed, headed);
-  compare (snapshot, &stored->snapshot, text_write, headed);
-  compare (snapshot, &stored->snapshot, prometheus_write, headed);
-  compare (snapshot, &stored->snapshot, json_write, headed);
+  assert_int_equal (stored->full, full);
+  compare (snapshot, &stored->snapshot, text_write, headed, full);
+  compare (snapshot, &stored->snapshot, prometheus_write, headed, full);
+  compare (snapshot, &stored->snapshot, json_write, headed, full);
   stop_reading (&reading);
   free (json);
 }
@@ -122,8 +126,9 @@ static void
 check_interval (const struct snapshot *now, const struct snapshot *interval,
                 unsigned intervals)
 {
-  char *json = form_of (now, interval, json_write_interval, 0, true);
-  char *row = form_of (now, interval, text_write_row, intervals, true);
+  char *json = form_of (now, interval, json_write_interval, 0, true, false);
+  char *row = form_of (now, interval, text_write_row, intervals, true,
+                       false);
   struct reading reading;
   const struct stored_report *stored = &reading.stored;
   struct snapshot read;
@@ -134,12 +139,24 @@ check_interval (const struct snapshot *now, const struct snapshot *interval,
   read = stored->snapshot;
   read.elapsed_ns = stored->now_ns;
   again = form_of (&read, &stored->snapshot, text_write_row, intervals,
-                   stored->headed);
+                   stored->headed, false);
   assert_same (row, again);
   stop_reading (&reading);
   free (json);
   free (row);
   free (again);
+}
+
+static void
+keep_for_fuzzer (const char *json)
+{
+  const char *file = getenv ("UNIT_JSON_REPORTS");
+  FILE *fp = file ? fopen (file, "a") : NULL;
+
+  if (fp) {
+    assert_true (fputs (json, fp) >= 0);
+    assert_int_equal (fclose (fp), 0);
+  }
 }
 
 /* Random snapshots, as far as a filter can have them: what is counted of a
@@ -186,16 +203,17 @@ record_random (uint64_t *state, struct recorder_totals *layer, enum op op,
 
 static void
 random_op (uint64_t *state, struct recorder_totals *layer, enum op op,
-           const struct snapshot *snapshot)
+           const struct snapshot *snapshot, unsigned requests)
 {
   struct timeline_totals *time = &layer->time;
 
-  for (uint64_t n = random_below (state, 300); n > 0; n--)
+  for (uint64_t n = random_below (state, requests); n > 0; n--)
     record_random (state, layer, op, snapshot);
   for (uint64_t n = random_below (state, 5); n > 0; n--)
     failures_count (&layer->ops[op].failures,
                     (unsigned) random_below (state, NR_ERRNOS),
                     any (state, 40));
+  layer->ops[op].tally.misaligned = random_below (state, 300);
   layer->ops[op].tally.fast_zero_refused.requests = any (state, 10);
   layer->ops[op].tally.fast_zero_refused.ns = any (state, 40);
   time->op_busy_ns[op] = any (state, 40);
@@ -238,15 +256,43 @@ random_connections (uint64_t *state, struct connections_totals *totals)
   totals->other_exports = random_opens (state);
 }
 
+/* Kept as latencies are. */
+static void
+random_gaps (uint64_t *state, struct op_totals *gaps,
+             const struct snapshot *snapshot)
+{
+  for (uint64_t n = random_below (state, 100); n > 0; n--) {
+    const struct record record = { .begin = snapshot->start
+                                            + any (state, 40) };
+    const uint64_t ns = 1 + any (state, 44);
+
+    extremes_record (&gaps->extremes, &record, ns, gaps->tally.requests);
+    gaps->tally.requests++;
+    gaps->tally.latency_ns += ns;
+    gaps->tally.bins[histogram_bin (ns)]++;
+  }
+}
+
+static void
+random_block_sizes (uint64_t *state, struct connections_totals *totals)
+{
+  if (random_below (state, 2) == 0)
+    return;
+  totals->block_sizes.minimum = (uint32_t) any (state, 32);
+  totals->block_sizes.preferred = 1 + (uint32_t) any (state, 31);
+  totals->block_sizes.maximum = (uint32_t) any (state, 32);
+  totals->block_sizes_differ = random_below (state, 2);
+}
+
 static void
 random_layer (uint64_t *state, struct recorder_totals *layer,
-              const struct snapshot *snapshot)
+              const struct snapshot *snapshot, unsigned requests)
 {
   struct timeline_totals *time = &layer->time;
 
   for (unsigned op = 0; op < NR_OPS; op++) {
     if (random_below (state, 3) > 0)
-      random_op (state, layer, op, snapshot);
+      random_op (state, layer, op, snapshot, requests);
   }
   if (random_below (state, 4) > 0) {
     time->first_begin = snapshot->start + any (state, 40);
@@ -257,16 +303,24 @@ random_layer (uint64_t *state, struct recorder_totals *layer,
   time->open_busy_ns = any (state, 40);
   time->waiting_ns = any (state, 40);
   time->most_in_flight = (unsigned) any (state, 32);
+  for (unsigned i = 0; i < NR_STATES; i++)
+    time->account[i] = random_below (state, 2)
+      * random_below (state, snapshot->elapsed_ns + 1);
+  random_gaps (state, &time->gaps, snapshot);
   random_connections (state, &layer->connections);
+  random_block_sizes (state, &layer->connections);
   layer->unrecorded = random_below (state, 3);
 }
 
+/* With fewer requests than that of an operation. */
 static struct snapshot
-random_snapshot (uint64_t *state)
+random_snapshot (uint64_t *state, unsigned requests, unsigned layers)
 {
-  const uint64_t nr_layers = 1 + random_below (state, 3);
+  const uint64_t nr_layers = 1 + random_below (state, layers);
   struct snapshot snapshot = {
     .nbdkit_version = "1.32.5",
+    .plugin = random_below (state, 2) ? "file" : NULL,
+    .label = random_below (state, 2) ? "a \"run\" of \xc3\xa4" : NULL,
     .start_time = { (time_t) any (state, 33),
                     (long) random_below (state, S) },
     .time = { (time_t) any (state, 33),
@@ -284,7 +338,7 @@ random_snapshot (uint64_t *state)
 
   for (uint64_t i = 0; i < nr_layers; i++) {
     assert_int_equal (snapshot_add_layer (&snapshot), 0);
-    random_layer (state, &snapshot.layers[i], &snapshot);
+    random_layer (state, &snapshot.layers[i], &snapshot, requests);
   }
   return snapshot;
 }
@@ -296,9 +350,9 @@ test_random (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 200; i++) {
-    struct snapshot snapshot = random_snapshot (&seed);
+    struct snapshot snapshot = random_snapshot (&seed, 300, 3);
 
-    check_final (&snapshot, i % 2);
+    check_final (&snapshot, i % 2, i % 3);
     snapshot_free (&snapshot);
   }
 }
@@ -310,12 +364,31 @@ test_random_intervals (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 200; i++) {
-    struct snapshot interval = random_snapshot (&seed);
+    struct snapshot interval = random_snapshot (&seed, 300, 3);
     struct snapshot now = interval;
 
     now.elapsed_ns += any (&seed, 44);
     check_interval (&now, &interval, i % 21);
     snapshot_free (&interval);
+  }
+}
+
+static void
+test_small (void **state)
+{
+  uint64_t seed = 22;
+
+  (void) state;
+  for (unsigned i = 0; i < 50; i++) {
+    struct snapshot snapshot = random_snapshot (&seed, 4, 1);
+    char *json;
+
+    snapshot.layers[0].connections.nr_exports %= 4;
+    json = form_of (&snapshot, NULL, json_write, 0, false, true);
+    keep_for_fuzzer (json);
+    free (json);
+    check_final (&snapshot, false, true);
+    snapshot_free (&snapshot);
   }
 }
 
@@ -330,11 +403,11 @@ test_empty (void **state)
 
   (void) state;
   assert_int_equal (snapshot_add_layer (&snapshot), 0);
-  check_final (&snapshot, false);
+  check_final (&snapshot, false, true);
   snapshot_free (&snapshot);
 }
 
-/* The largest counts there are, which json-c would cut. */
+/* The largest counts there are, which json-c would cut, of one request. */
 static void
 test_largest (void **state)
 {
@@ -347,13 +420,17 @@ test_largest (void **state)
   (void) state;
   assert_int_equal (snapshot_add_layer (&snapshot), 0);
   tally = &snapshot.layers[0].ops[OP_EXTENTS].tally;
+  tally->requests = tally->bins[0] = 1;
+  tally->offset_alignment[0] = tally->length_alignment[0] = 1;
+  tally->sizes[32] = (struct size_class) { .requests = 1,
+                                           .bytes = UINT64_MAX };
   tally->bytes = UINT64_MAX;
   tally->extents.count = UINT64_MAX;
   tally->extents.data = ~(unsigned __int128) 0;
   tally->extents.hole = (unsigned __int128) UINT64_MAX + 1;
   tally->extents.zero = UINT64_MAX;
   snapshot.layers[0].unrecorded = UINT64_C (10000000000000000001);
-  check_final (&snapshot, false);
+  check_final (&snapshot, false, true);
   snapshot_free (&snapshot);
 }
 
@@ -363,6 +440,7 @@ main (void)
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_random),
     cmocka_unit_test (test_random_intervals),
+    cmocka_unit_test (test_small),
     cmocka_unit_test (test_empty),
     cmocka_unit_test (test_largest),
   };

@@ -75,9 +75,9 @@ begin (unsigned kind, uint64_t time)
 static void
 end (uint64_t time)
 {
-  ring_mark_ending (ring);
+  ring_mark_ending (ring, ring_record (ring));
   ring_record (ring)->end = time;
-  ring_publish (ring);
+  ring_publish (ring, ring_record (ring));
 }
 
 /* One that settles takes the next record. */
@@ -139,7 +139,7 @@ test_steps (void **state)
     assert_int_equal (ring_next (ring), 2 * at + 1);
 
     /* Its begin is known, its end is not. */
-    ring_mark_ending (ring);
+    ring_mark_ending (ring, ring_record (ring));
     assert_int_equal (ring_look (ring, at - 10), at);
     assert_int_equal (ring->limit, i);
     assert_int_equal (mark_begin (ring->open), at);
@@ -176,7 +176,7 @@ test_steps_unsettled (void **state)
   assert_int_equal (ring_look (ring, 1000), 1000);
   begin (OP_READ, 500);
   assert_int_equal (ring_look (ring, 3), UINT64_MAX);
-  ring_mark_ending (ring);
+  ring_mark_ending (ring, ring_record (ring));
   assert_int_equal (ring_look (ring, 3), 500);
 
   /* Those that are in the ring come first, begin by begin and end by end. */
@@ -219,7 +219,7 @@ test_wrap (void **state)
     const uint64_t at = 100 * (i + 1);
 
     begin (OP_TRIM, at);
-    ring_mark_ending (ring);
+    ring_mark_ending (ring, ring_record (ring));
     assert_int_equal (ring_look (ring, 7), at);
     end (at + 1);
     assert_int_equal (ring_look (ring, 7), UINT64_MAX);
@@ -239,9 +239,9 @@ test_look_at (void **state)
   ring->look_at = 3;
   for (unsigned i = 0; i < 5; i++) {
     begin (OP_READ, i + 1);
-    ring_mark_ending (ring);
+    ring_mark_ending (ring, ring_record (ring));
     ring_record (ring)->end = i + 1;
-    assert_int_equal (ring_publish (ring), i == 4);
+    assert_int_equal (ring_publish (ring, ring_record (ring)), i == 4);
   }
 }
 

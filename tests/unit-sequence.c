@@ -33,7 +33,9 @@ start (void **state)
 static unsigned
 add (uint64_t offset, uint32_t count)
 {
-  const struct sequence_found found = sequence_add (&sequence, offset, count);
+  struct sequence_found found;
+
+  sequence_add (&sequence, offset, count, &found);
 
   /* Of one size in each test, where one may find others. */
   assert_int_equal (found.small, count < SEQUENCE_SMALL ? found.requests : 0);
@@ -170,7 +172,7 @@ test_small (void **state)
     offset -= sizes[i];
     assert_int_equal (add (offset, sizes[i]), 0);
   }
-  found = sequence_add (&sequence, 512, (uint32_t) (offset - 512));
+  sequence_add (&sequence, 512, (uint32_t) (offset - 512), &found);
   assert_int_equal (found.requests, 6);
   assert_int_equal (found.small, 3);
   assert_int_equal (add (GiB, SEQUENCE_SMALL), 1);
@@ -322,6 +324,27 @@ test_two_streams_mixed (void **state)
 
 #define TEST(f) cmocka_unit_test_setup (f, start)
 
+/* One that came too early fails, before or after the one that it follows. */
+static void
+test_failed (void **state)
+{
+  (void) state;
+  add (0, 512);
+  add (1536, 512);
+  add (1024, 512);
+  assert_false (sequence_fail (&sequence, 2));
+  assert_int_equal (add (512, 512), 2);         /* that and the one at 1536 */
+  assert_true (sequence_fail (&sequence, 1));
+
+  /* Later its place is that of another, which has not failed. */
+  for (unsigned i = 0; i < SEQUENCE_WINDOW - 3; i++)
+    add (GiB + i * MiB, 512);
+  assert_true (sequence_fail (&sequence, 1));
+  add (GiB + 1024, 512);
+  assert_false (sequence_fail (&sequence, 1));
+  assert_int_equal (add (GiB + 512, 512), 2);
+}
+
 int
 main (void)
 {
@@ -339,6 +362,7 @@ main (void)
     TEST (test_random),
     TEST (test_streams),
     TEST (test_two_streams_mixed),
+    TEST (test_failed),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

@@ -105,8 +105,8 @@ begin (struct connection *of, uint64_t i)
 static void
 end (struct ring *ring)
 {
-  recorder_stop (ring);
-  recorder_end (ring, 0);
+  recorder_stop (ring, ring_record (ring));
+  recorder_end (ring, ring_record (ring), 0);
 }
 
 static struct ring *
@@ -539,7 +539,7 @@ test_stuck_ending (void **state)
   struct worker worker;
 
   (void) state;
-  ring_mark_ending (ring);
+  ring_mark_ending (ring, ring_record (ring));
   start_worker (&worker, 10 * RING_LARGE, false);
   wait_until_done (&worker);
   assert_int_equal (requests (), 10 * RING_LARGE);
@@ -688,12 +688,14 @@ test_left_all (void **state)
 
     assert_non_null (ring);
     ring->recorder = recorder;
+    connection_keep (connection);
+    ring->connection = connection;
     ring_mark_beginning (ring);
     settler_list (settler, ring);
     record = ring_record (ring);
     *record = (struct record) { .begin = clock_now (), .kind = OP_FLUSH };
     record->end = record->begin;
-    ring_publish (ring);
+    ring_publish (ring, ring_record (ring));
     ring->mark = RING_IDLE;
     settler_leave_ring (settler, ring);
   }

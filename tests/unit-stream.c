@@ -163,7 +163,7 @@ test_reader (void **state)
     data[i] = (char) ('a' + i % 23);
   for (size_t i = 0; i < LENGTH (makers) - 1; i++) {
     for (int dup = 0; dup <= 1; dup++) {
-      struct patience patience = patience_of (60 * S);
+      struct patience patience = patience_of (600 * S);
       pthread_t thread;
       int fd;
 
@@ -188,6 +188,7 @@ test_reader_again (void **state)
 {
   struct ends ends = make_pipe ();
   struct patience patience = patience_of (5 * MS);
+  uint64_t before;
 
   (void) state;
   assert_int_equal (stream_write (ends.write, data, BIG, &patience), -1);
@@ -195,10 +196,11 @@ test_reader_again (void **state)
   while (read (ends.read, got, 65536) == 65536 && poll (&(struct pollfd) {
            .fd = ends.read, .events = POLLIN }, 1, 0) > 0)
     ;
+  before = clock_now ();
   patience_begin (&patience);
   assert_int_equal (stream_write (ends.write, "new\n", 4, &patience), 0);
   assert_false (patience.lost);
-  assert_true (patience.until > clock_now ());
+  assert_true (patience.until >= before + 5 * S);
   close_both (ends);
 }
 
@@ -209,7 +211,7 @@ test_no_reader (void **state)
   (void) state;
   for (size_t i = 0; i < LENGTH (makers) - 1; i++) {
     struct ends ends = makers[i] ();
-    struct patience patience = patience_of (60 * S);
+    struct patience patience = patience_of (600 * S);
 
     close (ends.read);
     assert_int_equal (stream_write (ends.write, "new\n", 4, &patience), -1);

@@ -135,12 +135,22 @@ is_refused (const struct request *request, int error)
 static void
 count_sequential (struct own *own, const struct request *request, int error)
 {
-  const struct sequence_found found
-    = sequence_add (&own->stream, request->offset, request->count);
-  const bool itself = error != 0 && found.requests > 0;
+  struct sequence_found found;
+  bool itself;
 
+  sequence_add (&own->stream, request->offset, request->count, &found);
+  itself = error != 0 && found.requests > 0;
+  if (error != 0 && found.requests == 0)
+    CHECK (!sequence_fail (&own->stream, own->stream.next - 1));
   own->sequential += found.requests - itself;
   own->small += found.small - (itself && request->count < SEQUENCE_SMALL);
+}
+
+static void
+count_success (struct own *own, const struct record *record)
+{
+  tally_record (&own->tally, record, 0, BLOCK);
+  tally_alignment (&own->tally, record, ALIGNED_TO);
 }
 
 static void
@@ -156,7 +166,7 @@ count (struct own *own, const struct request *request, int error, uint64_t i)
   if (request->kind != OP_FLUSH)
     count_sequential (own, request, error);
   if (error == 0)
-    tally_record (&own->tally, &record, 0, BLOCK);
+    count_success (own, &record);
   else if (is_refused (request, error))
     own->tally.fast_zero_refused.requests++;
   else
@@ -181,13 +191,13 @@ end (struct ring *ring, const struct request *request, int error, uint64_t i)
 
   if (ring == NULL)
     return;
-  recorder_stop (ring);
+  recorder_stop (ring, ring_record (ring));
   record = ring_record (ring);
   record->nr_extents = 1;
   record->data = request->count;
   record->hole = i;
   record->zero = 3;
-  recorder_end (ring, error);
+  recorder_end (ring, ring_record (ring), error);
 
   /* It was full, perhaps, and the thread has another. */
   ring = pthread_getspecific (key);

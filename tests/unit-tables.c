@@ -20,6 +20,7 @@
 
 #include "extremes.h"
 #include "ops.h"
+#include "report.h"
 #include "snapshot.h"
 #include "tables.h"
 #include "tally.h"
@@ -68,19 +69,57 @@ requests (enum op op, unsigned n, uint64_t offset, uint32_t count,
   layer.time.request_busy_ns += n * latency_ns;
 }
 
+/* So many gaps, one behind the other in time. */
+static void
+pauses (unsigned n, uint64_t ns)
+{
+  struct op_totals *gaps = &layer.time.gaps;
+  struct record gap = { .begin = snapshot.start + 500 * MS };
+
+  for (unsigned i = 0; i < n; i++) {
+    extremes_record (&gaps->extremes, &gap, ns, gaps->tally.requests);
+    tally_latency (&gaps->tally, ns);
+    gap.begin += ns;
+  }
+}
+
 /* What is written. */
 
-/* To be freed. */
+/* A report without its first lines and the diagnosis.  To be freed. */
 static char *
 tables (void)
 {
-  char *text = NULL;
+  char *text = NULL, *from, *to;
   size_t size = 0;
   FILE *fp = open_memstream (&text, &size);
 
   assert_non_null (fp);
-  tables_write (fp, &layer, &snapshot);
+  text_write (fp, &(struct report) { .now = &snapshot, .full = true });
   assert_false (ferror (fp));
+  assert_int_equal (fclose (fp), 0);
+  from = strstr (text, "\n\n");
+  from = from ? from + 1 : text + size;
+  to = strstr (from, "\ndiagnosis\n");
+  if (to)
+    *to = '\0';
+  memmove (text, from, strlen (from) + 1);
+  return text;
+}
+
+/* One table alone, of a lower layer.  To be freed. */
+static char *
+amplification (const struct recorder_totals *lower)
+{
+  static struct recorder_totals layers[2];
+  char *text = NULL;
+  size_t size = 0;
+  FILE *fp = open_memstream (&text, &size);
+
+  layers[0] = layer;
+  layers[1] = *lower;
+  snapshot.layers = layers;
+  snapshot.nr_layers = 2;
+  table_amplification (fp, &snapshot, 1);
   assert_int_equal (fclose (fp), 0);
   return text;
 }
@@ -196,11 +235,90 @@ test_latency (void **state)
   );
 }
 
-/* Requests in flight: the mean is the time of all / the time of any. */
+/* What was waited stands beneath, even where no request succeeded. */
+static void
+test_latency_waiting (void **state)
+{
+  (void) state;
+  pauses (98, 1 * MS);
+  pauses (2, 1 * S);
+  expect_table (
+"latency      mean      min      p50      p90      p99    p99.9      max   stddev\n"
+"waiting   21.0 ms  1.00 ms  1.00 ms  1.00 ms   1.00 s   1.00 s   1.00 s   140 ms\n"
+  );
+  requests (OP_FLUSH, 1, 0, 0, 300 * MS, 0);
+  expect_table (
+"latency      mean      min      p50      p90      p99    p99.9      max   stddev\n"
+"flush      300 ms   300 ms   300 ms   300 ms   300 ms   300 ms   300 ms     0 ns\n"
+"waiting   21.0 ms  1.00 ms  1.00 ms  1.00 ms   1.00 s   1.00 s   1.00 s   140 ms\n"
+  );
+}
+
+/* The account: the longest first, bars of at most 36, what is rounded to 0
+ * left out, and where two are as long the operations first.
+ */
+static void
+test_account (void **state)
+{
+  uint64_t *account = layer.time.account;
+
+  (void) state;
+  expect_no_table ("where");
+  account[ACCOUNT_WAITING] = 6370 * MS;
+  account[ACCOUNT_NO_CLIENT] = 1500 * MS;
+  account[OP_FLUSH] = 1500 * MS;
+  account[OP_WRITE] = 240 * MS;
+  account[ACCOUNT_SEVERAL] = 387 * MS;
+  account[OP_READ] = 1 * MS;
+  account[ACCOUNT_OPENING] = 500 * US;
+  account[OP_CACHE] = 500 * US - 1;
+  expect_table (
+"where the time went         seconds      %\n"
+"  waiting for requests        6.370  63.7%  #######################\n"
+"  flush                       1.500  15.0%  #####\n"
+"  no client connected         1.500  15.0%  #####\n"
+"  several kinds at once       0.387   3.9%  #\n"
+"  write                       0.240   2.4%  #\n"
+"  read                        0.001   0.0%\n"
+"  opening exports             0.001   0.0%\n"
+  );
+}
+
+/* One state alone, in a run of any length. */
+static void
+test_account_alone (void **state)
+{
+  static const struct {
+    uint64_t ns;
+    const char *seconds;
+  } table[] = {
+    { 1, "     0.000" }, { 999999 * S, "999999.000" },
+    { 1000000 * S, "1000000.00" }, { UINT64_MAX, "     18.4G" },
+  };
+  char expected[300];
+
+  (void) state;
+  for (size_t i = 0; i < LENGTH (table); i++) {
+    snapshot.elapsed_ns = layer.time.account[OP_ZERO] = table[i].ns;
+    snprintf (expected, sizeof expected,
+"where the time went         seconds      %%\n"
+"  zero                   %s 100.0%%"
+"  ####################################\n", table[i].seconds);
+    expect_table (expected);
+  }
+}
+
+/* Requests in flight: the mean is the time of all / the time of any.  If
+ * there was never more than one, there is nothing to tell.
+ */
 static void
 test_in_flight (void **state)
 {
   (void) state;
+  expect_no_table ("in flight");
+  layer.time.most_in_flight = layer.time.op_most_in_flight[OP_FLUSH] = 1;
+  layer.time.request_busy_ns = layer.time.op_busy_ns[OP_FLUSH] = S;
+  layer.time.in_flight_ns[OP_FLUSH] = S;
   expect_no_table ("in flight");
   layer.time.busy_ns = layer.time.request_busy_ns = 2 * S;
   layer.time.op_busy_ns[OP_READ] = 1 * S;
@@ -516,6 +634,7 @@ test_slowest (void **state)
   requests (OP_READ, 1, 0, 64 * MiB, 7 * MS, 0);
   requests (OP_READ, 1, 8192, 512, 6 * MS, 0);
   requests (OP_FLUSH, 2, 0, 0, 300 * MS, 0);
+  pauses (5, 2 * S);
   expect_table (
 "slowest      latency        size                offset     begun after\n"
 "read          15.0 s       512 B   9223372036854775296         0.250 s\n"
@@ -523,6 +642,9 @@ test_slowest (void **state)
 "read         6.00 ms       512 B                  8192         0.250 s\n"
 "flush         300 ms                                           0.250 s\n"
 "flush         300 ms                                           0.550 s\n"
+"waiting       2.00 s                                           0.500 s\n"
+"waiting       2.00 s                                           2.500 s\n"
+"waiting       2.00 s                                           4.500 s\n"
   );
 }
 
@@ -549,8 +671,8 @@ test_connections (void **state)
     .name = names[0], .opens = c->all,
   };
   expect_table (
-"openings, by 5 connections      opened  failed   mean time     longest  at once\n"
-"all                                 12       1      231 ms      1.00 s        3\n"
+"openings, by 5 connections      opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
   );
   c->nr_exports = LENGTH (names);
   for (unsigned i = 0; i < LENGTH (names); i++) {
@@ -560,25 +682,25 @@ test_connections (void **state)
     };
   }
   expect_table (
-"openings, by 5 connections      opened  failed   mean time     longest  at once\n"
-"all                                 12       1      231 ms      1.00 s        3\n"
-"  (default export)                   0       1     1.00 ms     2.00 ms\n"
-"  disk1                              1       1     1.00 ms     2.00 ms\n"
-"  tab?here and ?[31m red ??          2       1     1.00 ms     2.00 ms\n"
-"  a name that is much too long       3       1     1.00 ms     2.00 ms\n"
+"openings, by 5 connections      opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
+"  (default export)                   0       1          1.00 ms  2.00 ms\n"
+"  disk1                              1       1          1.00 ms  2.00 ms\n"
+"  tab?here and ?[31m red ??          2       1          1.00 ms  2.00 ms\n"
+"  a name that is much too long       3       1          1.00 ms  2.00 ms\n"
   );
   c->other_exports = (struct opens) {
     .opened = 6, .failed = 2, .ns = 8 * S, .longest_ns = 2 * S,
   };
   c->clients = 12345;
   expect_table (
-"openings, by 12.3k connections  opened  failed   mean time     longest  at once\n"
-"all                                 12       1      231 ms      1.00 s        3\n"
-"  (default export)                   0       1     1.00 ms     2.00 ms\n"
-"  disk1                              1       1     1.00 ms     2.00 ms\n"
-"  tab?here and ?[31m red ??          2       1     1.00 ms     2.00 ms\n"
-"  a name that is much too long       3       1     1.00 ms     2.00 ms\n"
-"  (others)                           6       2      1.00 s      2.00 s\n"
+"openings, by 12.3k connections  opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
+"  (default export)                   0       1          1.00 ms  2.00 ms\n"
+"  disk1                              1       1          1.00 ms  2.00 ms\n"
+"  tab?here and ?[31m red ??          2       1          1.00 ms  2.00 ms\n"
+"  a name that is much too long       3       1          1.00 ms  2.00 ms\n"
+"  (others)                           6       2           1.00 s   2.00 s\n"
   );
 }
 
@@ -587,7 +709,7 @@ static void
 test_order (void **state)
 {
   static const char *const headings[] = {
-    "latency ", "in flight ", "mean latency by", "sizes ", "aligned to",
+    "latency ", "where the", "in flight ", "mean latency by", "sizes ", "aligned to",
     "block fit", "requests ", "failures ", "slowest ", "openings,",
   };
   char *text, *next;
@@ -596,6 +718,7 @@ test_order (void **state)
   layer.time.most_in_flight = 2;
   failures_count (&layer.ops[OP_READ].failures, EIO, 1);
   layer.connections.all.opened = 1;
+  layer.time.account[OP_READ] = 1 * S;
   text = next = tables ();
   check_lines (text);
   for (size_t i = 0; i < LENGTH (headings); i++) {
@@ -615,9 +738,7 @@ static void
 test_amplification (void **state)
 {
   static struct recorder_totals lower;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *fp = open_memstream (&text, &size);
+  char *text;
 
   (void) state;
   memset (&lower, 0, sizeof lower);
@@ -631,8 +752,7 @@ test_amplification (void **state)
   lower.ops[OP_FLUSH].tally.requests = 1234;
   lower.ops[OP_WRITE].tally.requests = 5;
   lower.ops[OP_WRITE].tally.bytes = 5;
-  amplification_write (fp, &layer, &lower);
-  assert_int_equal (fclose (fp), 0);
+  text = amplification (&lower);
   assert_string_equal (text,
 "\n"
 "for each of the layer above  requests     bytes\n"
@@ -641,6 +761,40 @@ test_amplification (void **state)
 "flush                         617.000\n"
   );
   free (text);
+}
+
+/* Where each had what the other had, and where one figure is not 1. */
+static void
+test_amplification_none (void **state)
+{
+  static struct recorder_totals lower;
+  uint64_t *figures[] = {
+    &lower.ops[OP_READ].tally.requests, &lower.ops[OP_READ].tally.bytes,
+    &lower.ops[OP_FLUSH].tally.requests,
+  };
+  char *text;
+
+  (void) state;
+  text = amplification (&lower);
+  assert_string_equal (text, "");
+  free (text);
+  layer.ops[OP_READ].tally.requests = 10000;
+  layer.ops[OP_READ].tally.bytes = 40000;
+  layer.ops[OP_FLUSH].tally.requests = 20000;
+  lower = layer;
+  lower.ops[OP_WRITE].tally.requests = 5;
+  for (size_t i = 0; i < LENGTH (figures); i++) {
+    static const int apart[] = { -21, -1, 0, 1, 20 };
+    const uint64_t was = *figures[i];
+
+    for (size_t j = 0; j < LENGTH (apart); j++) {
+      *figures[i] = was + (uint64_t) apart[j];
+      text = amplification (&lower);
+      assert_int_equal (*text != '\0', abs (apart[j]) > 1);
+      free (text);
+    }
+    *figures[i] = was;
+  }
 }
 
 /* Every column at any value up to the largest: no line is too long, and no
@@ -695,6 +849,10 @@ fill (uint64_t count, uint64_t ns)
     for (unsigned i = 0; i < DEPTH_CLASSES; i++)
       layer.time.depths[op][i] = (struct depth_class) { 1, ns };
   }
+  fill_op (&layer.time.gaps, count, ns);
+  snapshot.elapsed_ns = ns;
+  for (unsigned state = 0; state < NR_STATES; state++)
+    layer.time.account[state] = ns;
   layer.time.most_in_flight = most;
   layer.time.busy_ns = 1;
   layer.connections.all = (struct opens) {
@@ -765,16 +923,13 @@ static void
 test_amplification_largest (void **state)
 {
   static struct recorder_totals lower;
-  char *text = NULL;
-  size_t size = 0;
-  FILE *fp = open_memstream (&text, &size);
+  char *text;
 
   (void) state;
   layer.ops[OP_READ].tally.requests = layer.ops[OP_READ].tally.bytes = 1;
   lower.ops[OP_READ].tally.requests = UINT64_MAX;
   lower.ops[OP_READ].tally.bytes = UINT64_MAX;
-  amplification_write (fp, &layer, &lower);
-  assert_int_equal (fclose (fp), 0);
+  text = amplification (&lower);
   assert_string_equal (text,
 "\n"
 "for each of the layer above  requests     bytes\n"
@@ -792,6 +947,9 @@ main (void)
   const struct CMUnitTest tests[] = {
     TEST (test_nothing),
     RICH (test_latency),
+    TEST (test_latency_waiting),
+    TEST (test_account),
+    TEST (test_account_alone),
     TEST (test_in_flight),
     TEST (test_depths),
     RICH (test_sizes),
@@ -810,6 +968,7 @@ main (void)
     TEST (test_connections),
     RICH (test_order),
     TEST (test_amplification),
+    TEST (test_amplification_none),
     TEST (test_largest),
     TEST (test_amplification_largest),
   };

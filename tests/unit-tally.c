@@ -40,6 +40,7 @@ count (uint64_t offset, uint32_t length, uint64_t block)
   };
 
   tally_record (&tally, &request, 1000, block);
+  tally_alignment (&tally, &request, ALIGNED_TO);
 }
 
 static uint64_t
@@ -132,6 +133,29 @@ test_misaligned (void **state)
     count (table[i].offset, table[i].count, 0);
     assert_int_equal (tally.misaligned, table[i].misaligned);
   }
+}
+
+/* What the storage prefers counts, be it more or less than 4 KiB. */
+static void
+test_preferred (void **state)
+{
+  static const struct record record = { .offset = 16384, .count = 512 };
+
+  (void) state;
+  tally_alignment (&tally, &record, 512);
+  assert_int_equal (tally.misaligned, 0);
+  tally_alignment (&tally, &record, ALIGNED_TO);
+  assert_int_equal (tally.misaligned, 1);
+  tally_alignment (&tally, &(struct record) { .offset = 16384,
+                                              .count = 32768 }, 32768);
+  assert_int_equal (tally.misaligned, 2);
+  tally_alignment (&tally, &(struct record) { .offset = 32768,
+                                              .count = 16384 }, 32768);
+  assert_int_equal (tally.misaligned, 3);
+  tally_alignment (&tally, &(struct record) { .offset = UINT64_C (1) << 62,
+                                              .count = UINT32_C (1) << 31 },
+                   UINT32_C (1) << 25);
+  assert_int_equal (tally.misaligned, 3);
 }
 
 /* Blocks. */
@@ -326,6 +350,7 @@ test_random (void **state)
     const uint64_t ns = random_64 (&random_state) >> 25;
 
     tally_record (&tally, &request, ns, 4096);
+    tally_alignment (&tally, &request, 4096);
     bytes += request.count;
     latency_ns += ns;
     zeros += request.zero_bytes;
@@ -497,6 +522,7 @@ main (void)
     TEST (test_offset_alignment),
     TEST (test_length_alignment),
     TEST (test_misaligned),
+    TEST (test_preferred),
     TEST (test_block_fit),
     TEST (test_unaligned_clusters),
     TEST (test_no_blocks),

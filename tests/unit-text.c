@@ -31,18 +31,26 @@
 
 /* To be freed. */
 static char *
-text_of (const struct snapshot *snapshot, bool headed)
+text_as (const struct snapshot *snapshot, bool full, bool headed)
 {
   char *text = NULL;
   size_t size = 0;
   FILE *fp = open_memstream (&text, &size);
 
   assert_non_null (fp);
-  text_write (fp, &(struct report) { .now = snapshot, .headed = headed });
+  text_write (fp, &(struct report) {
+    .now = snapshot, .full = full, .headed = headed,
+  });
   assert_false (ferror (fp));
   assert_int_equal (fclose (fp), 0);
   assert_int_equal (strlen (text), size);
   return text;
+}
+
+static char *
+text_of (const struct snapshot *snapshot, bool headed)
+{
+  return text_as (snapshot, true, headed);
 }
 
 /* text begins with these lines, and no more follow but after an empty
@@ -335,7 +343,7 @@ static void
 test_headed (void **state)
 {
   struct recorder_totals layer = { 0 };
-  const struct snapshot snapshot = {
+  struct snapshot snapshot = {
     .start_time = { .tv_sec = 951782399, .tv_nsec = 999999999 },
     .time = { .tv_sec = 951782400, .tv_nsec = 999999999 },
     .pid = 4194304,
@@ -346,6 +354,15 @@ test_headed (void **state)
   (void) state;
   expect_lines (text,
     "report: 2000-02-29T00:00:00Z, pid 4194304\n"
+    "elapsed time: 1.000 s\n"
+    "busy time: 0.000 s, 0.0% of elapsed\n"
+    "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
+    "total: 0 ops, 0.000 s, 0 B, 0 B/s op, 0 B/s total\n");
+  free (text);
+
+  snapshot.label = "copy 1\n";
+  text = text_of (&snapshot, true);
+  expect_lines (strchr (text, ','), ", pid 4194304, run copy 1?\n"
     "elapsed time: 1.000 s\n"
     "busy time: 0.000 s, 0.0% of elapsed\n"
     "bytes: read 0, written 0, zeroed 0, trimmed 0\n"
@@ -452,6 +469,75 @@ test_parts (void **state)
   free (text);
 }
 
+/* A layer with something for each table. */
+static struct recorder_totals
+with_all_tables (void)
+{
+  struct recorder_totals layer = conversion ();
+
+  layer.time.most_in_flight = layer.time.op_most_in_flight[OP_WRITE] = 2;
+  layer.ops[OP_WRITE].failures.by_errno[0] = (struct failure) {
+    .error = EIO, .requests = 1, .ns = MS, .longest_ns = MS,
+  };
+  layer.ops[OP_WRITE].extremes.slowest[0].latency_ns = MS;
+  layer.ops[OP_WRITE].tally.sizes[10].requests = 1271;
+  layer.ops[OP_WRITE].tally.offset_alignment[10] = 1271;
+  layer.connections.all.opened = 1;
+  return layer;
+}
+
+/* The first words of all that stands behind an empty line. */
+static void
+expect_headings (const char *text, const char *const *headings, size_t nr)
+{
+  for (size_t i = 0; i < nr; i++) {
+    const char *heading = strstr (text, "\n\n");
+
+    if (heading == NULL
+        || strncmp (heading + 2, headings[i], strlen (headings[i])) != 0)
+      fail_msg ("\"%s\" does not come next in:\n%s", headings[i], text);
+    text = heading + 2;
+  }
+  if (strstr (text, "\n\n"))
+    fail_msg ("there is more than that:\n%s", text);
+}
+
+static void
+test_detail (void **state)
+{
+  struct recorder_totals layers[2] = { with_all_tables (), conversion () };
+  const struct snapshot snapshot = {
+    .elapsed_ns = 2107 * MS, .threshold = 95000, .block = 4096,
+    .nr_layers = 2, .layers = layers,
+  };
+  static const char *const brief[] = {
+    "layer 1", "latency", "where the time went", "failures", "layer 2",
+    "latency", "diagnosis",
+  };
+  static const char *const full[] = {
+    "layer 1", "latency", "where the time went", "in flight",
+    "mean latency by", "sizes", "aligned to", "block fit", "requests",
+    "failures", "slowest", "openings",
+    "layer 2", "latency", "sizes", "aligned to", "block fit", "requests",
+    "for each", "diagnosis",
+  };
+  char *text;
+
+  (void) state;
+  layers[1].ops[OP_WRITE].tally.requests *= 2;
+  layers[0].time.first_begin = 1;
+  layers[0].time.last_end = 1 + 2 * S;
+  layers[0].time.account[ACCOUNT_WAITING] = snapshot.elapsed_ns;
+  text = text_as (&snapshot, false, false);
+  check_lines (text);
+  expect_headings (text, brief, LENGTH (brief));
+  free (text);
+  text = text_as (&snapshot, true, false);
+  check_lines (text);
+  expect_headings (text, full, LENGTH (full));
+  free (text);
+}
+
 /* A line was broken as late as it could be: the next word did not fit. */
 static void
 check_breaks (const char *text)
@@ -464,19 +550,26 @@ check_breaks (const char *text)
   }
 }
 
-/* Findings are broken into lines at blanks, and all their words are there. */
+/* Findings are broken into lines at blanks, and all their words are there,
+ * and their codes; but those that explain next to nothing are not.
+ */
 static void
 check_diagnosis (const struct snapshot *snapshot)
 {
   struct finding findings[MAX_FINDINGS];
   const size_t nr = diagnose (snapshot, findings);
   char *text = text_of (snapshot, false), *lines;
-  char expected[MAX_FINDINGS * sizeof findings[0].text] = "diagnosis\n";
+  char expected[MAX_FINDINGS * (sizeof findings[0].text + 40)]
+    = "diagnosis\n";
 
   for (size_t i = 0; i < nr; i++) {
+    if (findings[i].kind == TIME && findings[i].weight < 1)
+      continue;
     strcat (expected, "- ");
     strcat (expected, findings[i].text);
-    strcat (expected, "\n");
+    strcat (expected, " [");
+    strcat (expected, findings[i].code);
+    strcat (expected, "]\n");
   }
   lines = strstr (text, "\n\ndiagnosis\n");
   assert_non_null (lines);
@@ -498,6 +591,7 @@ test_diagnosis (void **state)
   const struct snapshot snapshot = {
     .elapsed_ns = 2107 * MS, .nr_layers = 1, .layers = &layer,
   };
+  char *text;
 
   (void) state;
   layer.time.first_begin = 1;
@@ -511,43 +605,67 @@ test_diagnosis (void **state)
     };
     check_diagnosis (&snapshot);
   }
+
+  /* A flush of 0.9 % of the time, and of 1.1 %. */
+  layer.time.busy_ns = layer.time.request_busy_ns = 40 * MS;
+  for (unsigned ms = 19; ms <= 23; ms += 4) {
+    layer.time.op_busy_ns[OP_FLUSH] = ms * MS;
+    layer.time.account[OP_FLUSH] = ms * MS;
+    check_diagnosis (&snapshot);
+    text = text_of (&snapshot, false);
+    assert_int_equal (strstr (text, " [flush]\n") != NULL, ms == 23);
+    free (text);
+  }
 }
 
 /* Rows while the server runs: rates of the interval, the time of the run. */
 
 static char *
 row_of (const struct snapshot *interval, const struct snapshot *now,
-        unsigned row, bool headed)
+        const struct report *how)
 {
+  struct report report = *how;
   char *text = NULL;
   size_t size = 0;
   FILE *fp = open_memstream (&text, &size);
 
-  text_write_row (fp, &(struct report) {
-    .now = now, .interval = interval, .intervals = row, .headed = headed,
-  });
+  report.now = now;
+  report.interval = interval;
+  text_write_row (fp, &report);
   assert_int_equal (fclose (fp), 0);
   check_lines (text);
   return text;
 }
 
 static void
+all_took (struct op_totals *op, uint64_t ns)
+{
+  op->tally.bins[histogram_bin (ns)] = op->tally.requests;
+  op->extremes.min_ns = op->extremes.max_ns = ns;
+}
+
+static const char row_header[] =
+  "UTC     seconds  read   B/s write   B/s  zero  trim flush fail busy depth"
+  "    p99\n";
+
+static void
 test_rows (void **state)
 {
-  static const char header[] =
-    " seconds   read   B/s  write   B/s   zero   B/s   trim   B/s busy depth"
-    "      p99\n";
+  static const char head[] = "report: 2000-02-29T12:34:56Z, pid 77\n";
   static const char busy_row[] =
-    "  123.46  1.50k 93.8M     50 1.00G   0.50  512B      0    0B   75   3.0"
-    "  5.00 ms\n";
+    "12:34:56 123.46 1.50k 93.8M    50 1.00G  0.50     0  3.50    3   75   3.0"
+    " 5.00ms\n";
   static const char idle_row[] =
-    "    0.50      0    0B      0    0B      0    0B      0    0B    0   0.0"
-    "        -\n";
+    "12:34:56   0.50     0    0B     0    0B     0     0     0    0    0   0.0"
+    "      -\n";
   struct recorder_totals layer = {
     .ops = {
       [OP_READ].tally = { .requests = 3000, .bytes = 3000 * 64 * KiB },
       [OP_WRITE].tally = { .requests = 100, .bytes = 2 * GiB },
       [OP_ZERO].tally = { .requests = 1, .bytes = 1 * KiB },
+      [OP_FLUSH].tally = { .requests = 7 },
+      [OP_WRITE].failures.by_errno[0] = { .error = EIO, .requests = 1 },
+      [OP_CACHE].failures.by_errno[0] = { .error = EIO, .requests = 2 },
     },
     .time = { .busy_ns = 1500 * MS, .request_busy_ns = 1500 * MS,
               .in_flight_ns = { [OP_READ] = 4 * S, [OP_FLUSH] = 500 * MS } },
@@ -557,26 +675,23 @@ test_rows (void **state)
     .elapsed_ns = 2 * S, .nr_layers = 1, .layers = &layer,
   };
   struct snapshot now = {
-    .elapsed_ns = 123456 * MS, .time = { .tv_sec = 951782400 }, .pid = 77,
-    .nr_layers = 1, .layers = &layer,
+    .elapsed_ns = 123456 * MS, .time = { .tv_sec = 951782400 + 45296 },
+    .pid = 77, .nr_layers = 1, .layers = &layer,
   };
   char *text, expected[300];
 
   (void) state;
-  layer.ops[OP_READ].tally.bins[histogram_bin (MS)] = 3000;
-  layer.ops[OP_READ].extremes.min_ns = MS;
-  layer.ops[OP_READ].extremes.max_ns = MS;
-  layer.ops[OP_WRITE].tally.bins[histogram_bin (5 * MS)] = 100;
-  layer.ops[OP_WRITE].extremes.min_ns = 5 * MS;
-  layer.ops[OP_WRITE].extremes.max_ns = 5 * MS;
-  layer.ops[OP_ZERO].tally.bins[histogram_bin (2 * MS)] = 1;
-  layer.ops[OP_ZERO].extremes.min_ns = 2 * MS;
-  layer.ops[OP_ZERO].extremes.max_ns = 2 * MS;
+  all_took (&layer.ops[OP_READ], MS);
+  all_took (&layer.ops[OP_WRITE], 5 * MS);
+  all_took (&layer.ops[OP_ZERO], 2 * MS);
+  all_took (&layer.ops[OP_FLUSH], MS);
   for (unsigned row = 0; row <= 40; row++) {
-    text = row_of (&interval, &now, row, row == 40);
+    text = row_of (&interval, &now, &(struct report) {
+      .intervals = row, .headed = row >= 33, .at_top = row == 33,
+    });
     snprintf (expected, sizeof expected, "%s%s%s",
-              row == 40 ? "report: 2000-02-29T00:00:00Z, pid 77\n" : "",
-              row % 20 == 0 ? header : "", busy_row);
+              row == 33 || row == 40 ? head : "",
+              row % 20 == 0 || row == 33 ? row_header : "", busy_row);
     assert_string_equal (text, expected);
     free (text);
   }
@@ -586,69 +701,88 @@ test_rows (void **state)
   now.elapsed_ns = 500 * MS;
   for (unsigned stopped = 0; stopped <= 1; stopped++) {
     interval.elapsed_ns = stopped ? 0 : 2 * S;
-    text = row_of (&interval, &now, 1, false);
+    text = row_of (&interval, &now, &(struct report) { .intervals = 1 });
     assert_string_equal (text, idle_row);
     free (text);
   }
 }
 
-/* Each column of a row at its largest value, and its smallest: as wide as
- * ever, and no two figures touch.
- */
+/* As wide as ever, and no two figures touch: as many words as columns. */
+static void
+expect_columns (const struct snapshot *interval, const struct snapshot *now)
+{
+  char *text = row_of (interval, now, &(struct report) { .intervals = 1 });
+  unsigned words = 0;
+
+  assert_int_equal (strlen (text), 81);
+  for (char *word = strtok (text, " \n"); word; word = strtok (NULL, " \n"))
+    words++;
+  assert_int_equal (words, 13);
+  free (text);
+}
+
+/* A layer in which all that a row tells is as large as this. */
+static void
+fill_layer (struct recorder_totals *layer, uint64_t count, uint64_t ns,
+            uint64_t depth)
+{
+  layer->time.busy_ns = layer->time.request_busy_ns = ns;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    struct op_totals *totals = &layer->ops[op];
+
+    totals->tally.requests = totals->tally.bytes = count;
+    totals->tally.bins[HISTOGRAM_ALL - 1] = count;
+    totals->extremes.min_ns = totals->extremes.max_ns = ns;
+    layer->time.in_flight_ns[op] = 0;
+  }
+  layer->ops[OP_READ].failures.by_errno[0].requests = count;
+  layer->time.in_flight_ns[OP_READ] = ns < 1000 * S ? ns * depth : ns;
+}
+
+/* Each column at its largest value, and its smallest. */
 static void
 test_rows_extreme (void **state)
 {
   static const struct { uint64_t elapsed_ns; const char *seconds; } times[] = {
-    { 99999990 * MS, "99999.99" }, { 99999994 * MS, "99999.99" },
-    { 99999996 * MS, "100000.0" }, { 100000 * S, "100000.0" },
-    { 999999 * S, "999999.0" }, { 1000000 * S, " 1000000" },
-    { 99999999 * S, "99999999" }, { 100000000 * S, "    100M" },
-    { UINT64_MAX, "   18.4G" },
+    { 0, "   0.00" }, { 999990 * MS, " 999.99" }, { 999996 * MS, " 1000.0" },
+    { 9999940 * MS, " 9999.9" }, { 9999960 * MS, "  10000" },
+    { 999999 * S, " 999999" }, { 1000000 * S, "  1.00M" },
+    { UINT64_MAX, "  18.4G" },
   };
+  static const time_t clocks[] = { 0, -1, INT64_MIN, INT64_MAX };
   static const uint64_t counts[] = {
-    1, 99, 1000, 999999, 1023 * KiB, UINT64_MAX / 1000, UINT64_MAX,
+    1, 99, 1000, 9999, 10000, 999999, 1023 * KiB, UINT64_MAX / 1000,
+    UINT64_MAX,
   };
-  static const uint64_t spans[] = { 1, MS, S, 3600 * S, UINT64_MAX };
+  static const uint64_t spans[] = {
+    1, 1023, MS, S, 3600 * S, 99999 * S, 1000000 * S, UINT64_MAX,
+  };
   static const uint64_t depths[] = { 1, 99, 999, 1000, 9999, 99999, 1000000 };
   struct recorder_totals layer = { .unrecorded = 0 };
   struct snapshot interval = { .nr_layers = 1, .layers = &layer };
   struct snapshot now = { .nr_layers = 1, .layers = &layer };
-  char *text;
 
   (void) state;
+  assert_int_equal (strlen (row_header), 81);
   for (size_t i = 0; i < LENGTH (times); i++) {
+    char *text;
+
     now.elapsed_ns = times[i].elapsed_ns;
-    text = row_of (&interval, &now, 1, false);
-    assert_int_equal (strncmp (text, times[i].seconds, 8), 0);
-    assert_int_equal (strlen (text), 81);
+    text = row_of (&interval, &now, &(struct report) { .intervals = 1 });
+    assert_int_equal (strncmp (text + 8, times[i].seconds, 7), 0);
     free (text);
+    expect_columns (&interval, &now);
+  }
+  for (size_t i = 0; i < LENGTH (clocks); i++) {
+    now.time.tv_sec = clocks[i];
+    expect_columns (&interval, &now);
   }
   for (size_t i = 0; i < LENGTH (counts); i++) {
     for (size_t j = 0; j < LENGTH (spans); j++) {
       for (size_t k = 0; k < LENGTH (depths); k++) {
-        unsigned words = 0;
-
-        interval.elapsed_ns = layer.time.busy_ns = spans[j];
-        for (unsigned op = 0; op < NR_OPS; op++) {
-          struct op_totals *totals = &layer.ops[op];
-
-          totals->tally.requests = totals->tally.bytes = counts[i];
-          totals->tally.bins[HISTOGRAM_ALL - 1] = counts[i];
-          totals->extremes.min_ns = totals->extremes.max_ns = spans[j];
-          layer.time.in_flight_ns[op] = 0;
-        }
-        layer.time.in_flight_ns[OP_READ] = spans[j] < 1000 * S
-          ? spans[j] * depths[k] : spans[j];
-        text = row_of (&interval, &now, 1, false);
-        for (char *word = strtok (text, " \n"); word;
-             word = strtok (NULL, " \n"))
-          words++;
-        /* A time has a unit of its own. */
-        assert_int_equal (words, 1 + 8 + 2 + 2);
-        free (text);
-        text = row_of (&interval, &now, 1, false);
-        assert_int_equal (strlen (text), 81);
-        free (text);
+        interval.elapsed_ns = spans[j];
+        fill_layer (&layer, counts[i], spans[j], depths[k]);
+        expect_columns (&interval, &now);
       }
     }
   }
@@ -822,6 +956,7 @@ main (void)
     cmocka_unit_test (test_headed),
     cmocka_unit_test (test_layers),
     cmocka_unit_test (test_parts),
+    cmocka_unit_test (test_detail),
     cmocka_unit_test (test_diagnosis),
     cmocka_unit_test (test_rows),
     cmocka_unit_test (test_rows_extreme),

@@ -15,6 +15,8 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 #include <cmocka.h>
@@ -107,12 +109,32 @@ test_bad (void **state)
     expect_clean (table[i].s, table[i].expected);
 }
 
+/* What people see has no character that a terminal acts upon. */
+static void
+test_plain (void **state)
+{
+  static const char s[] =
+    "a \x1b[31m\t\n\x7f\xc3\xa4\xc2\x9b\xc2\xa0\xff\xe2\x82|\xe2\x82\xac";
+  char *plain = NULL;
+  size_t size;
+  FILE *fp = open_memstream (&plain, &size);
+
+  (void) state;
+  assert_non_null (fp);
+  utf8_write_plain (fp, s);
+  fclose (fp);
+  assert_string_equal (plain,
+                       "a ?[31m???\xc3\xa4?\xc2\xa0??|\xe2\x82\xac");
+  free (plain);
+}
+
 int
 main (void)
 {
   const struct CMUnitTest tests[] = {
     cmocka_unit_test (test_good),
     cmocka_unit_test (test_bad),
+    cmocka_unit_test (test_plain),
   };
 
   return cmocka_run_group_tests (tests, NULL, NULL);

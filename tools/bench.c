@@ -28,6 +28,7 @@
 #include "command.h"
 #include "errors.h"
 #include "files.h"
+#include "json_values.h"
 #include "memory.h"
 #include "process.h"
 
@@ -222,5 +223,6 @@ bench_command (int argc, char *argv[])
   free (bench.jobs);
   environments_free (&options.environments);
   system_free (&bench.system);
+  json_object_put (bench.earlier);
   return status;
 }

@@ -59,6 +59,7 @@ struct bench {
   struct bench_job *jobs;
   size_t nr_jobs;
   struct system system;
+  struct json_object *earlier;  /* systems of what was resumed, or NULL */
   char *const *argv;            /* as it was started */
   const char *images;           /* --directory, or NULL */
   const char *output;           /* --output, or NULL */

@@ -81,7 +81,6 @@ bench_print_account (const struct bench_job *job, FILE *fp)
     for (size_t e = 0; e < job->nr_environments; e++)
       add_cell (&table, &job->cases[i].cells[e]);
   }
-  fprintf (fp, "\nwhere the elapsed time went: one kind of request alone in "
-           "flight, several, or none\n");
+  fprintf (fp, "\nwhere the elapsed time went, by what was in flight\n");
   table_print (&table, fp);
 }

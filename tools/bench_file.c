@@ -164,6 +164,8 @@ write_bench (struct json *json, const struct bench *bench)
       json_string (json, NULL, *arg);
   }
   system_write (json, &bench->system);
+  if (bench->earlier)
+    json_copy (json, "earlier", bench->earlier);
   JSON_ARRAY (json, "jobs") {
     for (size_t i = 0; i < bench->nr_jobs; i++) {
       JSON_OBJECT (json, NULL)

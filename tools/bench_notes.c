@@ -26,13 +26,15 @@ note (FILE *fp, const char *fmt, ...)
 static void
 note (FILE *fp, const char *fmt, ...)
 {
-  char text[2048], *word, *rest = text;
+  char *text, *word, *rest;
   size_t column = 1;
   va_list args;
 
   va_start (args, fmt);
-  vsnprintf (text, sizeof text, fmt, args);
+  if (vasprintf (&text, fmt, args) == -1)
+    text = copy_string ("...");
   va_end (args);
+  rest = text;
   fputc ('-', fp);
   while ((word = strsep (&rest, " ")) != NULL) {
     if (column + 1 + strlen (word) > WIDTH) {
@@ -43,6 +45,7 @@ note (FILE *fp, const char *fmt, ...)
     column += 1 + strlen (word);
   }
   fputc ('\n', fp);
+  free (text);
 }
 
 /* "CASE, ENVIRONMENT".  The caller frees it. */
@@ -141,26 +144,45 @@ note_work (FILE *fp, const struct cell *cell, const struct cell *first,
   free (text);
 }
 
-static void
-note_varied (FILE *fp, const struct bench_job *job)
+/* Names of the cells whose runs differ.  Counts those that could. */
+static char *
+list_varied (const struct bench_job *job, size_t *repeated)
 {
-  bool varied = false, repeated = false;
+  char *list = copy_string ("");
 
+  *repeated = 0;
   for (size_t i = 0; i < job->nr_cases; i++) {
     for (size_t e = 0; e < job->nr_environments; e++) {
       const struct cell *cell = &job->cases[i].cells[e];
-      char *name = cell_name (cell);
+      char *longer;
 
-      if (cell->summary.varied)
-        note (fp, "%s: requests or bytes varied from run to run.", name);
-      varied = varied || cell->summary.varied;
-      repeated = repeated || cell->summary.n > 1;
-      free (name);
+      *repeated += cell->summary.n > 1;
+      if (!cell->summary.varied)
+        continue;
+      longer = format_string ("%s%s%s%s%s", list, *list ? ", " : "",
+                              cell->plan.case_name,
+                              *cell->plan.environment ? " " : "",
+                              cell->plan.environment);
+      free (list);
+      list = longer;
     }
   }
-  if (repeated && !varied)
+  return list;
+}
+
+static void
+note_varied (FILE *fp, const struct bench_job *job)
+{
+  size_t repeated;
+  char *list = list_varied (job, &repeated);
+
+  if (*list)
+    note (fp, "Requests or bytes varied from run to run: %s. In each other "
+          "cell every run sent the storage the same number.", list);
+  else if (repeated)
     note (fp, "In each cell every run sent the storage the same number of "
           "requests and bytes.");
+  free (list);
 }
 
 /* --- Bytes --- */
@@ -214,48 +236,62 @@ note_amplification (FILE *fp, const struct bench_job *job,
 
 /* --- Seconds --- */
 
-/* The runs by number, from 1. */
-static char *
-list_outliers (const struct cell *cell)
+/* " (outliers: run 3, 1.424 s; run 5, ...)": runs by number, from 1. */
+static void
+write_outliers (FILE *fp, const struct cell *cell)
 {
   const struct cell_summary *s = &cell->summary;
-  char *list = copy_string ("");
+  const char *separator = " (outliers: ";
+  bool any = false;
 
   for (size_t i = 0; i < cell->nr_runs; i++) {
     double seconds = run_seconds (&cell->runs[i], s->by_client);
-    char *longer;
 
     if (!sample_outlier (s->seconds, s->n, seconds))
       continue;
-    longer = format_string ("%s%srun %zu (%.3f s)", list, *list ? ", " : "",
-                            i + 1, seconds);
-    free (list);
-    list = longer;
+    fprintf (fp, "%srun %zu, %.3f s", separator, i + 1, seconds);
+    separator = "; ";
+    any = true;
   }
-  if (*list) {
-    char *sentence = format_string ("Outliers: %s.", list);
+  if (any)
+    putc (')', fp);
+}
 
-    free (list);
-    return sentence;
+/* All cells that are spread wide.  Returns whether there is any. */
+static bool
+write_spreads (FILE *fp, const struct bench_job *job)
+{
+  const char *separator = "";
+
+  for (size_t i = 0; i < job->nr_cases; i++) {
+    for (size_t e = 0; e < job->nr_environments; e++) {
+      const struct cell *cell = &job->cases[i].cells[e];
+
+      if (!(cell->summary.spread > WIDE_SPREAD))
+        continue;
+      fprintf (fp, "%s%s%s%s %.0f%%", separator, cell->plan.case_name,
+               *cell->plan.environment ? " " : "", cell->plan.environment,
+               cell->summary.spread * 100);
+      write_outliers (fp, cell);
+      separator = ", ";
+    }
   }
-  free (list);
-  return copy_string ("No single run is far out.");
+  return *separator;
 }
 
 static void
-note_spread (FILE *fp, const struct cell *cell)
+note_spread (FILE *fp, const struct bench_job *job)
 {
-  const struct cell_summary *s = &cell->summary;
-  char *name, *outliers;
+  struct buffer buffer;
+  FILE *list = buffer_open (&buffer);
+  bool any = list && write_spreads (list, job);
 
-  if (!(s->spread > WIDE_SPREAD))
+  if (list == NULL)
     return;
-  name = cell_name (cell);
-  outliers = list_outliers (cell);
-  note (fp, "WARNING: %s: the deviation is %.0f%% of the mean. %s", name,
-        s->spread * 100, outliers);
-  free (outliers);
-  free (name);
+  if (buffer_close (list) == 0 && any)
+    note (fp, "WARNING: the deviation is above %.0f%% of the mean: %.*s.",
+          WIDE_SPREAD * 100, (int) buffer.size, buffer.data);
+  free (buffer.data);
 }
 
 /* "B takes 1.31 times as long as A." */
@@ -332,8 +368,6 @@ warn_case (FILE *fp, const struct bench_job *job, const struct bench_case *c)
     note_failure (fp, &c->cells[e]);
   for (size_t e = 1; e < job->nr_environments; e++)
     note_work (fp, &c->cells[e], &c->cells[0], &c->comparisons[e]);
-  for (size_t e = 0; e < job->nr_environments; e++)
-    note_spread (fp, &c->cells[e]);
 }
 
 static void
@@ -350,6 +384,7 @@ bench_print_notes (const struct bench_job *job, struct bench *bench, FILE *fp)
   fputc ('\n', fp);
   for (size_t i = 0; i < job->nr_cases; i++)
     warn_case (fp, job, &job->cases[i]);
+  note_spread (fp, job);
   for (size_t i = 0; i < job->nr_cases; i++)
     note_case (fp, job, &job->cases[i]);
   for (size_t e = 1; e < job->nr_environments; e++)

@@ -93,11 +93,29 @@ resume_cell (const char *path, struct cell *cell, json_object *stored)
   return 0;
 }
 
+/* On what the runs were made that there are. */
+static void
+resume_system (struct bench *bench, json_object *stored)
+{
+  json_object *system = json_get (stored, "system");
+  json_object *earlier = json_object_get (json_get (stored, "earlier"));
+
+  if (!json_object_is_type (earlier, json_type_array)) {
+    json_object_put (earlier);
+    earlier = json_object_new_array ();
+  }
+  if (system && earlier
+      && json_object_array_add (earlier, json_object_get (system)) != 0)
+    json_object_put (system);
+  bench->earlier = earlier;
+}
+
 static int
 resume_all (struct bench *bench, json_object *stored)
 {
   json_object *jobs = json_get (stored, "jobs");
 
+  resume_system (bench, stored);
   FOR_EACH_CELL (bench, j, c, cell) {
     json_object *job = find_element (jobs, "name", j->job.name);
     json_object *row = find_element (json_get (job, "cases"), "name", c->name);

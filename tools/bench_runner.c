@@ -282,6 +282,9 @@ bench_run (struct bench *bench, const struct workspace *workspace)
     .bench = bench, .workspace = workspace, .status = STATUS_OK,
   };
 
+  /* Then the file stays as it is, too. */
+  if (count_runs (bench) == 0)
+    return STATUS_OK;
   progress_start (&runner.progress, count_runs (bench));
   FOR_EACH_CASE (bench, j, c)
     run_case (&runner, j, c);

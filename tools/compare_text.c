@@ -227,7 +227,7 @@ write_note (FILE *fp, const struct style *style, const struct comparison *c)
                       "are.");
   else
     style->paragraph (fp, "So few runs prove no difference, whatever the "
-                      "figures are: four on each side are the least.");
+                      "figures are; four on each side can.");
 }
 
 static void

@@ -29,9 +29,11 @@ convert_end (const struct report_reader *reader, enum next end,
 
 /* Text. */
 
+enum detail { AS_STORED, BRIEF, FULL };
+
 /* The rows of a run stand above its final report. */
-int
-convert_text (struct report_reader *reader, FILE *fp)
+static int
+write_text (struct report_reader *reader, FILE *fp, enum detail detail)
 {
   struct stored_report stored = { .line = 0 };
   unsigned reports = 0, rows = 0;
@@ -42,6 +44,7 @@ convert_text (struct report_reader *reader, FILE *fp)
     const struct report report = {
       .now = &now, .interval = &stored.snapshot, .intervals = rows,
       .headed = stored.headed,
+      .full = detail == AS_STORED ? stored.full : detail == FULL,
     };
 
     now.elapsed_ns = stored.now_ns;
@@ -54,6 +57,24 @@ convert_text (struct report_reader *reader, FILE *fp)
   }
   stored_report_free (&stored);
   return convert_end (reader, next, reports, "report");
+}
+
+int
+convert_text (struct report_reader *reader, FILE *fp)
+{
+  return write_text (reader, fp, AS_STORED);
+}
+
+int
+convert_text_brief (struct report_reader *reader, FILE *fp)
+{
+  return write_text (reader, fp, BRIEF);
+}
+
+int
+convert_text_full (struct report_reader *reader, FILE *fp)
+{
+  return write_text (reader, fp, FULL);
 }
 
 /* Prometheus. */

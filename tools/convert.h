@@ -21,8 +21,12 @@ typedef int (*convert_fn) (struct report_reader *reader, FILE *fp);
 
 /* As the filter would have written them with statsformat=text, or with
  * statsformat=prometheus, where the last report of a run is all there is.
+ * The text has the detail that the run's parameters asked for, or that of
+ * the name.
  */
 extern int convert_text (struct report_reader *reader, FILE *fp);
+extern int convert_text_brief (struct report_reader *reader, FILE *fp);
+extern int convert_text_full (struct report_reader *reader, FILE *fp);
 extern int convert_prometheus (struct report_reader *reader, FILE *fp);
 
 /* Final reports in the form of fio's --output-format=json+, a job for each

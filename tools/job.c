@@ -12,7 +12,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "clock.h"
 #include "errors.h"
 #include "job.h"
 #include "memory.h"
@@ -192,9 +191,9 @@ parse_bytes (const char *value, uint64_t *result)
 }
 
 static int
-parse_seconds (const char *value, uint64_t *ns)
+parse_timeout (const char *value, uint64_t *ns)
 {
-  return parse_decimal (value, NS_PER_S, ns) == -1 || *ns == 0 ? -1 : 0;
+  return parse_duration (value, ns) == -1 || *ns == 0 ? -1 : 0;
 }
 
 /* What parse makes of a value, or the default, which result has before. */
@@ -313,7 +312,7 @@ plan_numbers (const struct scope *scope, const struct section *row,
   plan->timeout_ns = DEFAULT_TIMEOUT_NS;
   return get_runs (scope, "runs", 1, &plan->runs) == -1
     || get_runs (scope, "warmup", 0, &plan->warmup) == -1
-    || get_value (scope, "timeout", parse_seconds, "number of seconds",
+    || get_value (scope, "timeout", parse_timeout, "time (30, 1.5, 10m)",
                   &plan->timeout_ns) == -1
     || plan_bytes (scope, row, plan) == -1 ? -1 : 0;
 }

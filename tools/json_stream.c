@@ -58,19 +58,25 @@ next_char (struct json_stream *stream)
 }
 
 static int
+grow (struct json_stream *stream)
+{
+  const size_t capacity = stream->capacity ? 2 * stream->capacity : 4096;
+  char *text = realloc (stream->text, capacity);
+
+  if (text == NULL) {
+    tell_error_at (stream->file, stream->line, "%m");
+    return -1;
+  }
+  stream->text = text;
+  stream->capacity = capacity;
+  return 0;
+}
+
+static int
 add_char (struct json_stream *stream, int c)
 {
-  if (stream->size == stream->capacity) {
-    const size_t capacity = stream->capacity ? 2 * stream->capacity : 4096;
-    char *text = realloc (stream->text, capacity);
-
-    if (text == NULL) {
-      tell_error_at (stream->file, stream->line, "%m");
-      return -1;
-    }
-    stream->text = text;
-    stream->capacity = capacity;
-  }
+  if (stream->size == stream->capacity && grow (stream) == -1)
+    return -1;
   stream->text[stream->size++] = (char) c;
   return 0;
 }

@@ -99,22 +99,55 @@ read_bins (const struct input *latency, uint64_t bins[HISTOGRAM_ALL])
   }
 }
 
+/* How many they are stands under key. */
+static void
+read_distribution (const struct input *object, const char *key,
+                   struct op_totals *totals)
+{
+  const unsigned __int128 squares = input_large (object, "sum_squares");
+  struct tally *tally = &totals->tally;
+
+  tally->requests = input_count (object, key);
+  tally->latency_ns = input_count (object, "sum");
+  totals->extremes.squares_low = (uint64_t) squares;
+  totals->extremes.squares_high = (uint64_t) (squares >> 64);
+  totals->extremes.min_ns = input_count_or_null (object, "min");
+  totals->extremes.max_ns = input_count_or_null (object, "max");
+  read_bins (object, tally->bins);
+  tally->bins[HISTOGRAM_OVERFLOW] += input_count (object, "overflow");
+  if (histogram_count (tally->bins) != tally->requests)
+    input_error (object, "bins", "do not add up to %s", key);
+}
+
 static void
 read_latency (const struct input *op, struct op_totals *totals)
 {
   const struct input latency = input_object (op, "lat_ns");
-  const unsigned __int128 squares = input_large (&latency, "sum_squares");
+  const uint64_t requests = totals->tally.requests;
 
-  totals->tally.latency_ns = input_count (&latency, "sum");
-  totals->extremes.squares_low = (uint64_t) squares;
-  totals->extremes.squares_high = (uint64_t) (squares >> 64);
-  totals->extremes.min_ns = input_count_or_null (&latency, "min");
-  totals->extremes.max_ns = input_count_or_null (&latency, "max");
-  read_bins (&latency, totals->tally.bins);
-  totals->tally.bins[HISTOGRAM_OVERFLOW] += input_count (&latency,
-                                                         "overflow");
-  if (histogram_count (totals->tally.bins) != totals->tally.requests)
-    input_error (&latency, "bins", "do not add up to total_ios");
+  read_distribution (&latency, "N", totals);
+  if (totals->tally.requests != requests)
+    input_error (&latency, "N", "is not total_ios");
+}
+
+/* Gaps before requests. */
+
+void
+read_gaps (const struct input *layer, struct op_totals *gaps, uint64_t start)
+{
+  const struct input object = input_object (layer, "gaps");
+  const struct input list = input_list (&object, "longest");
+
+  read_distribution (&object, "count", gaps);
+  for (size_t i = 0; i < input_length (&list); i++) {
+    const struct input gap = input_item (&list, i);
+
+    gaps->extremes.slowest[checked_class (&gap, (unsigned) i, NR_SLOWEST)]
+      = (struct slow_request) {
+        .latency_ns = input_count (&gap, "ns"),
+        .begin = start + input_count (&gap, "begin_ns"),
+      };
+  }
 }
 
 /* Requests in flight. */
@@ -149,11 +182,21 @@ read_depths (const struct input *parent,
 
 /* Sizes and alignments. */
 
+/* What was counted in classes is all that was counted under key. */
+static void
+check_sum (const struct input *list, unsigned __int128 sum, uint64_t all,
+           const char *key)
+{
+  if (sum != all)
+    input_error (list, NULL, "does not add up to %s", key);
+}
+
 static void
 read_sizes (const struct input *op, struct recorder_totals *layer, enum op i)
 {
   const struct input list = input_list (op, "sizes");
   struct tally *tally = &layer->ops[i].tally;
+  unsigned __int128 requests = 0, bytes = 0;
 
   for (size_t j = 0; j < input_length (&list); j++) {
     const struct input object = input_item (&list, j);
@@ -165,7 +208,13 @@ read_sizes (const struct input *op, struct recorder_totals *layer, enum op i)
       .latency_ns = input_count (&object, "lat_ns_sum"),
     };
     read_depths (&object, layer->time.size_depths[i][class]);
+    requests += tally->sizes[class].requests;
+    bytes += tally->sizes[class].bytes;
   }
+  if (op_kind (i) == KIND_NONE)
+    return;
+  check_sum (&list, requests, tally->requests, "total_ios");
+  check_sum (&list, bytes, tally->bytes, "io_bytes");
 }
 
 /* The place of a power of two; the last is of 0. */
@@ -177,29 +226,33 @@ alignment_place (uint64_t align, unsigned places)
 
 static void
 read_alignments (const struct input *alignment, const char *key,
-                 uint64_t *requests, unsigned places)
+                 uint64_t *requests, unsigned places, uint64_t total)
 {
   const struct input list = input_list (alignment, key);
+  unsigned __int128 sum = 0;
 
   for (size_t i = 0; i < input_length (&list); i++) {
     const struct input object = input_item (&list, i);
     const unsigned place = alignment_place (input_count (&object, "align"),
                                             places);
+    const uint64_t n = input_count (&object, "requests");
 
-    requests[checked_class (&object, place, places)]
-      = input_count (&object, "requests");
+    requests[checked_class (&object, place, places)] = n;
+    sum += n;
   }
+  check_sum (&list, sum, total, "total_ios");
 }
 
 static void
-read_alignment (const struct input *op, struct tally *tally)
+read_alignment (const struct input *object, struct tally *tally, enum op op)
 {
-  const struct input alignment = input_object (op, "alignment");
+  const struct input alignment = input_object (object, "alignment");
+  const uint64_t total = op_kind (op) == KIND_NONE ? 0 : tally->requests;
 
   read_alignments (&alignment, "offset", tally->offset_alignment,
-                   OFFSET_ALIGNMENTS);
+                   OFFSET_ALIGNMENTS, total);
   read_alignments (&alignment, "length", tally->length_alignment,
-                   LENGTH_ALIGNMENTS);
+                   LENGTH_ALIGNMENTS, total);
   tally->misaligned = input_count (&alignment, "misaligned");
 }
 
@@ -269,7 +322,7 @@ read_tally (const struct input *object, struct tally *tally, enum op op)
   tally->requests = input_count (object, "total_ios");
   tally->bytes = input_count (object, "io_bytes");
   tally->zero_bytes = input_count_or_null (object, "zero_bytes");
-  read_alignment (object, tally);
+  read_alignment (object, tally, op);
   if (input_has (object, "block_fit"))
     read_block_fit (object, tally);
   read_flags (object, tally);

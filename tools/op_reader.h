@@ -21,4 +21,8 @@ extern void read_op (const struct input *object,
                      struct recorder_totals *layer, enum op op,
                      const struct snapshot *snapshot);
 
+/* The gaps of a layer, which are kept as an operation is. */
+extern void read_gaps (const struct input *layer, struct op_totals *gaps,
+                       uint64_t start);
+
 #endif /* TOOLS_OP_READER_H */

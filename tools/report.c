@@ -22,32 +22,39 @@ static const char help[] =
 "FILE.json may be -, standard input.\n"
 "\n"
 "Options:\n"
+"  --detail=brief|full\n"
+"              all tables in text, or the most important (as the run had it)\n"
 "  --format=text|prometheus|fio|csv\n"
 "              the form: as the filter would have written it (text, which is\n"
 "              the default, or prometheus), as fio's json+, or rows of CSV\n"
 "  --help      this text\n";
 
-static const struct {
-  const char *name;
+struct choice {
+  const char *name;             /* NULL after the last */
   convert_fn convert;
-} formats[] = {
+};
+
+static const struct choice formats[] = {
   { "text", convert_text },
   { "prometheus", convert_prometheus },
   { "fio", convert_fio },
   { "csv", convert_csv },
+  { .name = NULL }
 };
 
-#define NR_FORMATS (sizeof formats / sizeof formats[0])
+static const struct choice details[] = {
+  { "brief", convert_text_brief },
+  { "full", convert_text_full },
+  { .name = NULL }
+};
 
-/* NULL where no format has that name. */
+/* NULL where there is none of that name. */
 static convert_fn
-find_format (const char *name)
+find (const struct choice *choices, const char *name)
 {
-  for (size_t i = 0; i < NR_FORMATS; i++) {
-    if (strcmp (name, formats[i].name) == 0)
-      return formats[i].convert;
-  }
-  return NULL;
+  while (choices->name && strcmp (choices->name, name) != 0)
+    choices++;
+  return choices->convert;
 }
 
 static int
@@ -67,17 +74,20 @@ int
 report_command (int argc, char *argv[])
 {
   static const struct option options[] = {
+    { "detail", required_argument, NULL, 'd' },
     { "format", required_argument, NULL, 'f' },
     HELP_OPTION
   };
-  convert_fn write = convert_text;
+  convert_fn write = convert_text, text = convert_text;
+  int c;
 
-  while (next_option (argc, argv, options, help) != -1) {
-    write = find_format (optarg);
-    if (write == NULL)
+  while ((c = next_option (argc, argv, options, help)) != -1) {
+    if (c == 'd' && (text = find (details, optarg)) == NULL)
+      return bad_usage (argv, "there is no detail %s", optarg);
+    if (c == 'f' && (write = find (formats, optarg)) == NULL)
       return bad_usage (argv, "there is no format %s", optarg);
   }
   if (argc - optind != 1)
     return bad_usage (argv, "one file is needed");
-  return convert (argv[optind], write);
+  return convert (argv[optind], write == convert_text ? text : write);
 }

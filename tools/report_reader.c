@@ -16,6 +16,7 @@
 
 #include <json.h>
 
+#include "account.h"
 #include "clock.h"
 #include "errors.h"
 #include "op_reader.h"
@@ -54,10 +55,25 @@ read_connections (const struct input *layer,
 }
 
 static void
+read_block_size (const struct input *layer,
+                 struct connections_totals *totals)
+{
+  struct block_sizes *sizes = &totals->block_sizes;
+
+  if (input_has (layer, "block_size")) {
+    const struct input object = input_object (layer, "block_size");
+
+    sizes->minimum = input_small (&object, "minimum");
+    sizes->preferred = input_small (&object, "preferred");
+    sizes->maximum = input_small (&object, "maximum");
+    totals->block_sizes_differ = input_bool (&object, "differ");
+  }
+}
+
+static void
 read_exports (const struct input *layer, struct connections_totals *totals)
 {
   const struct input list = input_list (layer, "exports");
-  const struct input other = input_object (layer, "other_exports");
   const size_t nr = input_length (&list);
 
   if (nr > MAX_EXPORTS) {
@@ -74,7 +90,11 @@ read_exports (const struct input *layer, struct connections_totals *totals)
     };
   }
   totals->nr_exports = (unsigned) nr;
-  totals->other_exports = read_opens (&other);
+  if (input_has (layer, "other_exports")) {
+    const struct input other = input_object (layer, "other_exports");
+
+    totals->other_exports = read_opens (&other);
+  }
 }
 
 /* Layers. */
@@ -91,6 +111,23 @@ read_layer_times (const struct input *object, struct timeline_totals *time)
   if (input_has (object, "first_begin_ns")) {
     time->first_begin = START + input_count (object, "first_begin_ns");
     time->last_end = time->first_begin + active_ns;
+  }
+}
+
+/* In an interval, the states that there were. */
+static void
+read_account (const struct input *layer, uint64_t account[NR_STATES],
+              bool all, uint64_t elapsed_ns)
+{
+  const struct input object = input_object (layer, "account");
+
+  for (unsigned state = 0; state < NR_STATES; state++) {
+    const char *name = account_state_name (state);
+
+    if (all || input_has (&object, name))
+      account[state] = input_count (&object, name);
+    if (account[state] > elapsed_ns)
+      input_error (&object, name, "is more than elapsed_ns");
   }
 }
 
@@ -116,9 +153,14 @@ read_layer (const struct input *object, struct recorder_totals *totals,
   const struct input in_flight = input_object (object, "in_flight");
 
   read_layer_times (object, &totals->time);
+  read_account (object, totals->time.account, report->final,
+                report->snapshot.elapsed_ns);
+  if (report->final || input_has (object, "gaps"))
+    read_gaps (object, &totals->time.gaps, report->snapshot.start);
   totals->time.most_in_flight = input_small (&in_flight, "max");
   read_connections (object, &totals->connections);
   read_exports (object, &totals->connections);
+  read_block_size (object, &totals->connections);
   read_ops (object, totals, report);
   totals->unrecorded = input_count (object, "unrecorded");
 }
@@ -180,9 +222,21 @@ read_thread_model (const struct input *root)
   return THREADS_UNKNOWN;
 }
 
-static void
-read_parameters (const struct input *root, struct snapshot *snapshot)
+static bool
+read_detail (const struct input *parameters)
 {
+  const char *detail = input_string (parameters, "detail");
+  const bool full = strcmp (detail, "full") == 0;
+
+  if (!full && strcmp (detail, "brief") != 0)
+    input_error (parameters, "detail", "is neither \"brief\" nor \"full\"");
+  return full;
+}
+
+static void
+read_parameters (const struct input *root, struct stored_report *report)
+{
+  struct snapshot *snapshot = &report->snapshot;
   const struct input object = input_object (root, "parameters");
   const double percent = input_real (&object, "threshold_percent");
 
@@ -192,18 +246,20 @@ read_parameters (const struct input *root, struct snapshot *snapshot)
     input_error (&object, "threshold_percent", "is no share");
   snapshot->block = input_count (&object, "block");
   snapshot->zero = input_bool (&object, "zero");
+  report->full = read_detail (&object);
 }
 
 static void
-read_process (const struct input *root, struct snapshot *snapshot)
+read_process (const struct input *root, struct stored_report *report)
 {
+  struct snapshot *snapshot = &report->snapshot;
   const uint64_t ns = input_count (root, "start_time_ns");
 
   snapshot->start_time = (struct timespec) {
     .tv_sec = (time_t) (ns / NS_PER_S), .tv_nsec = (long) (ns % NS_PER_S),
   };
   snapshot->thread_model = read_thread_model (root);
-  read_parameters (root, snapshot);
+  read_parameters (root, report);
   snapshot->ended = true;
 }
 
@@ -213,6 +269,12 @@ read_cumulative (const struct input *root, struct stored_report *report)
   const struct input object = input_object (root, "cumulative");
 
   report->now_ns = input_count (&object, "elapsed_ns");
+}
+
+static const char *
+string_or_null (const struct input *object, const char *key)
+{
+  return input_has (object, key) ? input_string (object, key) : NULL;
 }
 
 static void
@@ -227,9 +289,11 @@ read_head (const struct input *root, struct stored_report *report)
     input_error (root, "type", "is neither \"final\" nor \"interval\"");
   if (pid > INT_MAX)
     input_error (root, "pid", "is too large");
-  report->headed = input_bool (root, "append");
+  report->headed = input_bool (root, "headed");
   report->filter_version = input_string (root, "filter_version");
   snapshot->nbdkit_version = input_string (root, "nbdkit_version");
+  snapshot->plugin = string_or_null (root, "plugin");
+  snapshot->label = string_or_null (root, "label");
   snapshot->pid = (pid_t) pid;
   snapshot->time = read_time (root, "time");
   snapshot->start = START;
@@ -266,7 +330,7 @@ report_read (struct json_source *source, struct json_object *object,
     return -1;
   report->now_ns = report->snapshot.elapsed_ns;
   if (report->final)
-    read_process (&root, &report->snapshot);
+    read_process (&root, report);
   else
     read_cumulative (&root, report);
   read_layers (&root, report);

@@ -32,7 +32,8 @@
 /* One report.  Strings in it live until the next is read. */
 struct stored_report {
   bool final;
-  bool headed;                  /* statsappend */
+  bool headed;                  /* statsappend or statslabel */
+  bool full;                    /* statsdetail, of a final report */
   unsigned line;                /* in its file */
   const char *filter_version;
 

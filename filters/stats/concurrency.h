@@ -4,29 +4,28 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* What happens at once in one layer: how long anything was in flight, how
- * much at most, how long nothing.
+/* What happens at once in one layer: which kinds of requests are in flight
+ * and for how long, how many at most, how long nothing.
  *
  * It is told the begins and ends of requests and openings in the order of
- * time.  The union of intervals then needs one number, how many are in
- * flight:
+ * time, and when clients come and go.  At each moment there is a set of what
+ * is there: a bit for each kind that is in flight, and one for a client that
+ * is connected.  Time is added up by that set, and nothing else:
  *
- *   time   ------------------------------->
- *   1st    [=========]
- *   2nd       [===]
- *   3rd            [=======]
- *   4th                        [====]
- *   n      0 1  2   1  2 1  0  1    0
- *   busy   [===============]   [====]
+ *   time     ----------------------------------------->
+ *   client        [=============================]
+ *   read            [=======]    [===]
+ *   write              [=========]
+ *   set      -    c cr  crw  cw   cr   c           -
  *
- * and is settled where the number comes back to 0.  A begin that is told
- * late, after something that came after it, counts from its true time where
- * nothing was in flight meanwhile, so the union is still exact; else from
- * when anything was.  One that ends late was in flight until then for all
- * that is known.  So either is wrong by no more than it is late, and no kind
- * is longer in flight than all.  And what was read stays: times before the
- * last reading are taken for that moment, and what lies between two readings
- * is never more than the time between them.
+ * What follows, follows by adding up: a kind is busy in all sets that have
+ * it, the layer in all with any kind, and the account of time is the sets put
+ * together by how many kinds they have.  So all of these fit together, and the
+ * account adds up to the time that passed, to the nanosecond.
+ *
+ * What is told late, after something that came after it, counts from where
+ * time has been added up already: it is wrong by no more than it is late.  The
+ * same holds after a reading, since what was read stays.
  *
  * Not thread-safe: it belongs to whoever settles.
  */
@@ -39,12 +38,21 @@
 
 #include "record.h"
 
-/* The union of intervals so far. */
-struct span {
-  uint64_t n;                   /* in flight */
-  uint64_t since;               /* when n left 0, or came back to it */
-  uint64_t last_end;            /* that was told */
-  uint64_t ns;                  /* with n above 0, up to since */
+/* A set of what is there: bit 1 << kind, and: */
+#define SET_CLIENT (1u << NR_KINDS)
+#define SET_KINDS (SET_CLIENT - 1)
+#define SET_REQUESTS ((1u << NR_OPS) - 1)
+#define NR_SETS (SET_CLIENT << 1)
+
+/* The account of time: every moment has one of these states.  First those in
+ * which one kind is alone in flight, by its number.
+ */
+enum account_state {
+  ACCOUNT_OPENING = KIND_OPENING,
+  ACCOUNT_SEVERAL = NR_KINDS,   /* kinds in flight */
+  ACCOUNT_WAITING,              /* nothing is, but a client is connected */
+  ACCOUNT_NO_CLIENT,
+  NR_STATES
 };
 
 /* The highest count seen: in the run, and since the last reading. */
@@ -52,20 +60,30 @@ struct most {
   unsigned run, recent;
 };
 
+/* What a request waited for: from when nothing was in flight any more to its
+ * begin, with a client connected all the time.
+ */
+struct gap {
+  uint64_t begin, ns;           /* ns is 0 where there was none */
+};
+
 struct concurrency {
-  struct span all;              /* requests and openings */
-  struct span kinds[NR_KINDS];
-  struct span requests;         /* of all operations */
+  unsigned set;                 /* what is there */
+  unsigned requests;            /* in flight, of all operations */
+  uint64_t since;               /* times are added up until then */
+  uint64_t idle_since;          /* see struct gap; 0 where there is none */
+  unsigned n[NR_KINDS];         /* in flight */
+  unsigned clients;             /* connected */
   struct most most, op_most[NR_OPS];
-  uint64_t latency_ns[NR_OPS];  /* of all requests that ended, summed up */
-  uint64_t open_begins[NR_OPS]; /* the begins of those that have not */
+  uint64_t flight_ns[NR_OPS];   /* the ends that were told less the begins */
+  uint64_t ns[NR_SETS];         /* how long each set was there */
 
   uint64_t first_begin;         /* of all requests, 0: there was none */
   uint64_t recent_first;        /* when one was first in flight since the
                                    last reading, 0: none was */
-  uint64_t idle_ns;             /* with nothing in flight since the last
-                                   request ended: waiting, if one comes */
-  uint64_t waiting_ns;
+  uint64_t last_end;            /* of all requests */
+  uint64_t idle_before_first;   /* with nothing in flight until the first */
+  uint64_t idle_before_last;    /* request, and until the last began */
   uint64_t settled;             /* the moment of the last reading */
 };
 
@@ -80,23 +98,15 @@ time_later (uint64_t a, uint64_t b)
   return a > b ? a : b;
 }
 
-/* Returns from when it counts. */
-static inline uint64_t
-span_begin (struct span *span, uint64_t time)
-{
-  if (span->n++ == 0)
-    span->since = time_later (span->since, time);
-  return time_later (span->since, time);
-}
-
+/* From time on there is another set. */
 static inline void
-span_end (struct span *span, uint64_t time)
+concurrency_change (struct concurrency *c, unsigned set, uint64_t time)
 {
-  span->last_end = time_later (span->last_end, time);
-  if (--span->n == 0 && span->last_end > span->since) {
-    span->ns += span->last_end - span->since;
-    span->since = span->last_end;
+  if (time > c->since) {
+    c->ns[c->set] += time - c->since;
+    c->since = time;
   }
+  c->set = set;
 }
 
 /* The recent highest count is never above that of all time. */
@@ -113,50 +123,64 @@ most_raise (struct most *most, unsigned n)
 /* The first request, or the first after a reading. */
 extern void concurrency_first (struct concurrency *c, uint64_t time);
 
-/* A request of kind, or an opening, begins at time.  Returns how many
- * requests are in flight then, itself included.
- *
- * Where nothing was in flight, that was waiting for this request.
+/* No request was in flight.  If nothing was at all, that was a gap. */
+static inline struct gap
+concurrency_end_gap (struct concurrency *c, uint64_t time)
+{
+  const uint64_t begin = c->idle_since;
+
+  c->idle_before_last = c->ns[0] + c->ns[SET_CLIENT];
+  c->idle_since = 0;
+  if (begin == 0 || time <= begin)
+    return (struct gap) { 0 };
+  return (struct gap) { begin, time - begin };
+}
+
+/* A request of kind, or an opening, begins at time.  Returns the gap that ends
+ * with a request; an opening makes that it is none.
  */
-static inline unsigned
+static inline struct gap
 concurrency_begin (struct concurrency *c, unsigned kind, uint64_t time)
 {
-  uint64_t from;
+  struct gap gap = { 0 };
 
-  if (c->all.n == 0 && c->first_begin != 0 && time > c->all.since)
-    c->idle_ns += time - c->all.since;
-  from = span_begin (&c->all, time);
+  if (c->n[kind]++ == 0)
+    concurrency_change (c, c->set | 1u << kind, time);
   if (kind >= NR_OPS) {
-    span_begin (&c->kinds[kind], from);
-    return (unsigned) c->requests.n;
+    c->idle_since = 0;
+    return gap;
   }
-  from = span_begin (&c->requests, from);
-  span_begin (&c->kinds[kind], from);
-  c->waiting_ns += c->idle_ns;
-  c->idle_ns = 0;
+  if (c->requests++ == 0)
+    gap = concurrency_end_gap (c, c->since);
   if (c->recent_first == 0 || time < c->first_begin)
     concurrency_first (c, time);
-  c->open_begins[kind] += time;
-  most_raise (&c->op_most[kind], (unsigned) c->kinds[kind].n);
-  most_raise (&c->most, (unsigned) c->requests.n);
-  return (unsigned) c->requests.n;
+  c->flight_ns[kind] -= time;
+  most_raise (&c->op_most[kind], c->n[kind]);
+  most_raise (&c->most, c->requests);
+  return gap;
 }
 
-/* One that began at began ends at time. */
+/* One ends at time. */
 static inline void
-concurrency_end (struct concurrency *c, unsigned kind, uint64_t began,
-                 uint64_t time)
+concurrency_end (struct concurrency *c, unsigned kind, uint64_t time)
 {
-  span_end (&c->all, time);
-  span_end (&c->kinds[kind], time);
+  if (--c->n[kind] == 0) {
+    concurrency_change (c, c->set & ~(1u << kind), time);
+    if (c->set == SET_CLIENT)
+      c->idle_since = c->since;
+  }
   if (kind >= NR_OPS)
     return;
-  span_end (&c->requests, time);
-  c->open_begins[kind] -= began;
-  c->latency_ns[kind] += time - began;
+  c->requests--;
+  c->flight_ns[kind] += time;
+  c->last_end = time_later (c->last_end, time);
 }
 
-/* Bring all spans up to now, where everything up to now was told.  What
+/* A client is connected from time on, or no longer. */
+extern void concurrency_connect (struct concurrency *c, uint64_t time);
+extern void concurrency_disconnect (struct concurrency *c, uint64_t time);
+
+/* Add up all times until now, where everything up to now was told.  What
  * comes later cannot take that back.
  */
 extern void concurrency_settle (struct concurrency *c, uint64_t now);
@@ -164,10 +188,25 @@ extern void concurrency_settle (struct concurrency *c, uint64_t now);
 /* The recent figures begin anew, at the moment settled last. */
 extern void concurrency_forget_recent (struct concurrency *c);
 
+/* These hold for the moment up to which times are added up. */
+
+/* How long any of these kinds was in flight, a set of them. */
+extern uint64_t concurrency_busy_ns (const struct concurrency *c,
+                                     unsigned kinds);
+
+/* The account: NR_STATES times that add up to all the time since init. */
+extern void concurrency_account (const struct concurrency *c,
+                                 uint64_t account[NR_STATES]);
+
 /* Time that requests of an operation were in flight, summed up over the
  * requests, until now.
  */
 extern uint64_t concurrency_in_flight_ns (const struct concurrency *c,
                                           enum op op, uint64_t now);
+
+/* With nothing in flight, between the begins of the first request and of the
+ * last.
+ */
+extern uint64_t concurrency_waiting_ns (const struct concurrency *c);
 
 #endif /* STATS_CONCURRENCY_H */

@@ -10,6 +10,7 @@
 #include <string.h>
 
 #include "connections.h"
+#include "tally.h"
 
 void
 connections_init (struct connections *connections)
@@ -78,6 +79,18 @@ add_export (struct connections_totals *totals, struct connection *connection)
   return &export->opens;
 }
 
+static void
+note_block_sizes (struct connections_totals *totals,
+                  const struct block_sizes *sizes)
+{
+  struct block_sizes *noted = &totals->block_sizes;
+
+  if (totals->all.opened > 0 && memcmp (noted, sizes, sizeof *noted) != 0)
+    totals->block_sizes_differ = true;
+  if (noted->preferred == 0)
+    *noted = *sizes;
+}
+
 /* It was opened, or it failed: count it.  The caller has the lock. */
 static void
 decide (struct connection *connection, bool failed)
@@ -96,6 +109,8 @@ decide (struct connection *connection, bool failed)
     opens = add_export (totals, connection);
   if (opens == NULL)
     opens = &totals->other_exports;
+  if (!failed)
+    note_block_sizes (totals, &connection->block_sizes);
   count (opens, connection->opening_ns, failed);
   count (&totals->all, connection->opening_ns, failed);
   free (connection->name);
@@ -147,6 +162,7 @@ connection_new (struct connections *connections, const char *name)
   connection->cut = strlen (name) > strlen (connection->name);
   connection->connections = connections;
   atomic_init (&connection->references, 1);
+  atomic_init (&connection->preferred, ALIGNED_TO);
 
   pthread_mutex_lock (&connections->lock);
   connection->next = connections->undecided;
@@ -190,6 +206,22 @@ connection_answered (struct connection *connection)
 
   pthread_mutex_lock (&connections->lock);
   connection->answered = true;
+  pthread_mutex_unlock (&connections->lock);
+}
+
+void
+connection_block_sizes (struct connection *connection,
+                        const struct block_sizes *sizes)
+{
+  struct connections *connections = connection->connections;
+
+  if (sizes->preferred)
+    atomic_store_explicit (&connection->preferred, sizes->preferred,
+                           memory_order_relaxed);
+  pthread_mutex_lock (&connections->lock);
+  connection->block_sizes = *sizes;
+  if (connection->decided)      /* a report came in between */
+    note_block_sizes (&connections->totals, sizes);
   pthread_mutex_unlock (&connections->lock);
 }
 

@@ -44,6 +44,13 @@ struct export_opens {
 #define MAX_EXPORTS 64
 #define MAX_EXPORT_NAME 255     /* bytes */
 
+/* What the storage says of itself, in bytes; all 0 where it does not, or was
+ * not asked.
+ */
+struct block_sizes {
+  uint32_t minimum, preferred, maximum;
+};
+
 struct connections_totals {
   uint64_t clients;             /* that connected */
   struct opens all;
@@ -52,6 +59,8 @@ struct connections_totals {
   unsigned nr_exports;
   struct export_opens exports[MAX_EXPORTS]; /* names live with connections */
   struct opens other_exports;   /* the rest of all */
+  struct block_sizes block_sizes; /* of those that were opened: the first */
+  bool block_sizes_differ;      /* that has any; others have not the same */
 };
 
 /* What the streams of all connections may take.  Requests for which there is
@@ -64,11 +73,14 @@ struct connection {
   struct connections *connections;
   _Atomic unsigned references;  /* its handle's, and one of each ring */
   struct sequence *streams[NR_OPS]; /* for whoever settles; NULL: none yet */
+  _Atomic uint32_t preferred;   /* block size, as the storage says it, or
+                                   ALIGNED_TO */
 
   /* Until it is decided whether it was opened, under the lock: */
   struct connection *next, **link;
   bool decided;
   bool answered;                /* it was asked for its size */
+  struct block_sizes block_sizes;
   unsigned asking;              /* what is being asked right now */
   uint64_t opening_ns;
   char *name;
@@ -106,6 +118,12 @@ extern void connection_opened (struct connection *connection);
 
 /* It was asked for its size, so it is open if nothing else fails. */
 extern void connection_answered (struct connection *connection);
+
+/* The storage told its block sizes, before the first request.  nbdkit sees
+ * to it that they are powers of two, but for the maximum.
+ */
+extern void connection_block_sizes (struct connection *connection,
+                                    const struct block_sizes *sizes);
 
 /* It is closed. */
 extern void connection_closed (struct connection *connection);

@@ -5,19 +5,19 @@
  */
 
 /* Plain-words findings: what the figures of a snapshot prove about where
- * the time went, worst first.  Every rule and its thresholds stand in one
- * table in diagnosis.c.  There are none where there is nothing to say.
+ * the time went.  The first is the account of the time, whatever the run; the
+ * others come worst first, and there are none where there is nothing to say.
+ * Every rule and its thresholds stand in one table in diagnosis.c.
  */
 
 #ifndef STATS_DIAGNOSIS_H
 #define STATS_DIAGNOSIS_H
 
-#include <stdbool.h>
 #include <stddef.h>
 
 #include "snapshot.h"
 
-#define FINDING_NUMBERS 4
+#define FINDING_NUMBERS 6
 
 /* A figure that a finding rests on, such as {"busy_percent", 97.2}. */
 struct finding_number {
@@ -25,15 +25,25 @@ struct finding_number {
   double value;
 };
 
+/* In this order. */
+enum finding_kind {
+  ACCOUNT,                      /* of all the time */
+  FAULT,                        /* something went wrong */
+  TIME,                         /* something took time */
+};
+
+/* Of the elapsed time, in percent: less is not worth a sentence to people. */
+#define FINDING_WEIGHT 1
+
 struct finding {
-  const char *code;             /* for programs, such as "flush-dominates" */
+  const char *code;             /* for programs, such as "flush" */
   unsigned rule;                /* its place in the table of rules */
   size_t layer;                 /* from 0, nearest the client */
   const char *op;               /* the operation it is about, or NULL */
-  bool fault;                   /* what went wrong comes first */
-  double weight;                /* how much of the elapsed time could be won */
-                                /* at most, in percent; 0 of a fault */
-  char text[320];               /* a sentence or two, one line */
+  enum finding_kind kind;
+  double weight;                /* of TIME: how much of the elapsed time could
+                                   be won at most, in percent */
+  char text[400];               /* a sentence or two, one line */
   struct finding_number numbers[FINDING_NUMBERS];
 };
 

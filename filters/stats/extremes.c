@@ -40,20 +40,17 @@ insert_slow (struct slow_request slowest[NR_SLOWEST],
   *place = *request;
 }
 
+/* The slowest of all is the maximum, too. */
 void
-extremes_record (struct extremes *extremes, const struct record *record,
-                 uint64_t ns, uint64_t earlier)
+extremes_slow (struct extremes *extremes, const struct record *record,
+               uint64_t ns)
 {
-  if (earlier == 0 || ns < extremes->min_ns)
-    extremes->min_ns = ns;
   if (ns > extremes->max_ns)
     extremes->max_ns = ns;
-  set_squares (extremes, squares (extremes) + (unsigned __int128) ns * ns);
-  if (ns > extremes->slowest[NR_SLOWEST - 1].latency_ns)
-    insert_slow (extremes->slowest, &(struct slow_request) {
-      .latency_ns = ns, .begin = record->begin,
-      .offset = record->offset, .count = record->count,
-    });
+  insert_slow (extremes->slowest, &(struct slow_request) {
+    .latency_ns = ns, .begin = record->begin,
+    .offset = record->offset, .count = record->count,
+  });
 }
 
 void

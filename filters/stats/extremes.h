@@ -11,6 +11,7 @@
 #ifndef STATS_EXTREMES_H
 #define STATS_EXTREMES_H
 
+#include <stdbool.h>
 #include <stdint.h>
 
 #include "tally.h"
@@ -31,12 +32,38 @@ struct extremes {
   struct slow_request slowest[NR_SLOWEST]; /* the slowest first */
 };
 
+/* The second half of extremes_record: it belongs to the slowest. */
+extern void extremes_slow (struct extremes *extremes,
+                           const struct record *record, uint64_t latency_ns);
+
+/* The first half: take in a latency; earlier is how many there were before.
+ * Returns whether it belongs to the slowest.
+ */
+static inline bool
+extremes_latency (struct extremes *extremes, uint64_t latency_ns,
+                  uint64_t earlier)
+{
+  const unsigned __int128 square
+    = (unsigned __int128) latency_ns * latency_ns;
+
+  if (latency_ns < extremes->min_ns || earlier == 0)
+    extremes->min_ns = latency_ns;
+  extremes->squares_high += (uint64_t) (square >> 64)
+    + __builtin_add_overflow (extremes->squares_low, (uint64_t) square,
+                              &extremes->squares_low);
+  return latency_ns > extremes->slowest[NR_SLOWEST - 1].latency_ns;
+}
+
 /* Take in a request that succeeded; earlier is how many there were before
  * it.
  */
-extern void extremes_record (struct extremes *extremes,
-                             const struct record *record,
-                             uint64_t latency_ns, uint64_t earlier);
+static inline void
+extremes_record (struct extremes *extremes, const struct record *record,
+                 uint64_t latency_ns, uint64_t earlier)
+{
+  if (extremes_latency (extremes, latency_ns, earlier))
+    extremes_slow (extremes, record, latency_ns);
+}
 
 /* sum += part, with how many requests are behind each. */
 extern void extremes_add (struct extremes *sum, uint64_t sum_requests,

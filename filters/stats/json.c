@@ -13,6 +13,7 @@
 #include <stdio.h>
 #include <time.h>
 
+#include "account.h"
 #include "clock.h"
 #include "diagnosis.h"
 #include "json_op.h"
@@ -24,6 +25,16 @@
 
 /* A final report has everything, an interval only what has news in it. */
 enum extent { EVERYTHING, NEWS };
+
+/* It may be NULL. */
+static void
+add_name (struct json *json, const char *key, const char *name)
+{
+  if (name)
+    json_string (json, key, name);
+  else
+    json_null (json, key);
+}
 
 /* Connections. */
 
@@ -72,8 +83,26 @@ add_exports (struct json *json, const struct connections_totals *totals,
       }
     }
   }
-  JSON_OBJECT (json, "other_exports")
-    add_opens (json, &totals->other_exports);
+  if (extent == EVERYTHING || opens_have_news (&totals->other_exports))
+    JSON_OBJECT (json, "other_exports")
+      add_opens (json, &totals->other_exports);
+}
+
+static void
+add_block_size (struct json *json, const struct connections_totals *totals)
+{
+  const struct block_sizes *sizes = &totals->block_sizes;
+
+  if (sizes->preferred == 0) {
+    json_null (json, "block_size");
+    return;
+  }
+  JSON_OBJECT (json, "block_size") {
+    json_count (json, "minimum", sizes->minimum);
+    json_count (json, "preferred", sizes->preferred);
+    json_count (json, "maximum", sizes->maximum);
+    json_bool (json, "differ", totals->block_sizes_differ);
+  }
 }
 
 /* Layers. */
@@ -103,6 +132,19 @@ add_layer_times (struct json *json, size_t i,
   json_count (json, "active_ns", layer_active_ns (totals));
 }
 
+/* The time of each state, where time tells which of them have news. */
+static void
+add_account (struct json *json, const uint64_t account[NR_STATES],
+             const uint64_t time[NR_STATES], enum extent extent)
+{
+  JSON_OBJECT (json, "account") {
+    for (unsigned state = 0; state < NR_STATES; state++) {
+      if (extent == EVERYTHING || time[state])
+        json_count (json, account_state_name (state), account[state]);
+    }
+  }
+}
+
 static void
 add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
            enum extent extent)
@@ -111,12 +153,17 @@ add_layer (struct json *json, size_t i, const struct snapshot *snapshot,
 
   add_layer_times (json, i, totals);
   add_first_begin (json, totals, snapshot);
+  add_account (json, totals->time.account, totals->time.account, extent);
+  if (extent == EVERYTHING || totals->time.gaps.tally.requests)
+    json_gaps (json, &totals->time.gaps, snapshot->start);
   json_in_flight (json, layer_mean_in_flight (totals),
                   totals->time.request_busy_ns,
                   totals->time.most_in_flight, layer_in_flight (totals),
                   layer_in_flight_ns (totals));
   add_connections (json, &totals->connections);
   add_exports (json, &totals->connections, extent);
+  if (extent == EVERYTHING)
+    add_block_size (json, &totals->connections);
   JSON_OBJECT (json, "ops") {
     for (unsigned op = 0; op < NR_OPS; op++) {
       if (extent == EVERYTHING || op_has_news (totals, op))
@@ -156,11 +203,13 @@ static void
 add_layer_totals (struct json *json, size_t i, const struct report *report)
 {
   const struct recorder_totals *totals = &report->now->layers[i];
+  const struct recorder_totals *interval = &report->interval->layers[i];
 
   add_layer_times (json, i, totals);
+  add_account (json, totals->time.account, interval->time.account, NEWS);
   JSON_OBJECT (json, "ops") {
     for (unsigned op = 0; op < NR_OPS; op++) {
-      if (op_has_news (&report->interval->layers[i], op))
+      if (op_has_news (interval, op))
         json_op_totals (json, totals, op);
     }
   }
@@ -186,10 +235,7 @@ add_finding (struct json *json, const struct finding *finding)
   json_string (json, "code", finding->code);
   json_string (json, "text", finding->text);
   json_count (json, "layer", finding->layer + 1);
-  if (finding->op)
-    json_string (json, "op", finding->op);
-  else
-    json_null (json, "op");
+  add_name (json, "op", finding->op);
   JSON_OBJECT (json, "numbers") {
     for (unsigned i = 0; i < FINDING_NUMBERS; i++) {
       const struct finding_number *number = &finding->numbers[i];
@@ -242,13 +288,16 @@ add_thread_model (struct json *json, int thread_model)
 
 /* What changes how the figures are told. */
 static void
-add_parameters (struct json *json, const struct snapshot *snapshot)
+add_parameters (struct json *json, const struct report *report)
 {
+  const struct snapshot *snapshot = report->now;
+
   JSON_OBJECT (json, "parameters") {
     json_real (json, "threshold_percent",
                (double) snapshot->threshold / 1000);
     json_count (json, "block", snapshot->block);
     json_bool (json, "zero", snapshot->zero);
+    json_string (json, "detail", report->full ? "full" : "brief");
   }
 }
 
@@ -267,19 +316,23 @@ add_head (struct json *json, const struct report *report, const char *type)
   json_string (json, "type", type);
   json_string (json, "filter_version", PACKAGE_VERSION);
   json_string (json, "nbdkit_version", snapshot->nbdkit_version);
+  add_name (json, "plugin", snapshot->plugin);
+  add_name (json, "label", snapshot->label);
   json_count (json, "pid", (uint64_t) snapshot->pid);
   add_time (json, "start_time", &snapshot->start_time);
   add_time (json, "time", &snapshot->time);
-  json_bool (json, "append", report->headed);
+  json_bool (json, "headed", report->headed);
 }
 
 /* What is the same in all reports of a process stands in the final one. */
 static void
-add_process (struct json *json, const struct snapshot *snapshot)
+add_process (struct json *json, const struct report *report)
 {
+  const struct snapshot *snapshot = report->now;
+
   json_count (json, "start_time_ns", since_epoch (&snapshot->start_time));
   add_thread_model (json, snapshot->thread_model);
-  add_parameters (json, snapshot);
+  add_parameters (json, report);
 }
 
 void
@@ -303,7 +356,7 @@ json_write (FILE *fp, const struct report *report)
 
   JSON_OBJECT (json, NULL) {
     add_head (json, report, "final");
-    add_process (json, report->now);
+    add_process (json, report);
     add_figures (json, report->now, EVERYTHING);
     add_diagnosis (json, report->now);
   }

@@ -122,35 +122,29 @@ add_bounds (struct json *json, const struct op_totals *op)
   }
 }
 
-/* What follows from these adds up over reports. */
+/* How many they are, under this key, and how long they took.  The sum is
+ * left to the caller.
+ */
 static void
-add_sums (struct json *json, const struct op_totals *op)
-{
-  json_count (json, "sum", op->tally.latency_ns);
-  json_count (json, "sum_squares",
-              (unsigned __int128) op->extremes.squares_high << 64
-              | op->extremes.squares_low);
-}
-
-static void
-add_latency (struct json *json, const struct op_totals *op)
+add_distribution (struct json *json, const char *key,
+                  const struct op_totals *op)
 {
   const uint64_t n = op->tally.requests;
 
-  JSON_OBJECT (json, "lat_ns") {
-    add_bounds (json, op);
-    json_real (json, "mean", n ? op_mean_ns (op) : NAN);
-    json_real (json, "stddev",
-               n ? extremes_stddev (&op->extremes, n, op->tally.latency_ns)
-                 : NAN);
-    json_count (json, "N", n);
-    JSON_OBJECT (json, "percentile")
-      json_percentiles (json, op);
-    JSON_OBJECT (json, "bins")
-      add_bins (json, op->tally.bins);
-    json_count (json, "overflow", op->tally.bins[HISTOGRAM_OVERFLOW]);
-    add_sums (json, op);
-  }
+  add_bounds (json, op);
+  json_real (json, "mean", n ? op_mean_ns (op) : NAN);
+  json_real (json, "stddev",
+             n ? extremes_stddev (&op->extremes, n, op->tally.latency_ns)
+               : NAN);
+  json_count (json, key, n);
+  JSON_OBJECT (json, "percentile")
+    json_percentiles (json, op);
+  JSON_OBJECT (json, "bins")
+    add_bins (json, op->tally.bins);
+  json_count (json, "overflow", op->tally.bins[HISTOGRAM_OVERFLOW]);
+  json_count (json, "sum_squares",
+              (unsigned __int128) op->extremes.squares_high << 64
+              | op->extremes.squares_low);
 }
 
 /* By how many requests were in flight at the begin. */
@@ -328,11 +322,13 @@ add_amounts (struct json *json, const struct tally *tally, uint64_t busy_ns)
 
 static void
 add_rates (struct json *json, const struct tally *tally, uint64_t busy_ns,
-           uint64_t elapsed_ns)
+           uint64_t active_ns, uint64_t elapsed_ns)
 {
   json_rate (json, "bw_bytes", tally->bytes, elapsed_ns);
+  json_rate (json, "active_bw_bytes", tally->bytes, active_ns);
   json_rate (json, "busy_bw_bytes", tally->bytes, busy_ns);
   json_rate (json, "iops", tally->requests, elapsed_ns);
+  json_rate (json, "active_iops", tally->requests, active_ns);
 }
 
 static void
@@ -345,9 +341,12 @@ add_op (struct json *json, const struct recorder_totals *layer, enum op op,
 
   add_amounts (json, &totals->tally, time->op_busy_ns[op]);
   add_rates (json, &totals->tally, time->op_busy_ns[op],
-             snapshot->elapsed_ns);
+             layer_active_ns (layer), snapshot->elapsed_ns);
   add_failures (json, &totals->failures);
-  add_latency (json, totals);
+  JSON_OBJECT (json, "lat_ns") {
+    add_distribution (json, "N", totals);
+    json_count (json, "sum", totals->tally.latency_ns);
+  }
   json_in_flight (json, op_mean_in_flight (layer, op), time->op_busy_ns[op],
                   time->op_most_in_flight[op], time->in_flight[op],
                   time->in_flight_ns[op]);
@@ -383,5 +382,31 @@ json_op_totals (struct json *json, const struct recorder_totals *layer,
   JSON_OBJECT (json, op_name (op)) {
     add_amounts (json, &layer->ops[op].tally, layer->time.op_busy_ns[op]);
     add_failures (json, &layer->ops[op].failures);
+  }
+}
+
+/* Gaps. */
+
+static void
+add_longest (struct json *json, const struct slow_request *longest,
+             uint64_t start)
+{
+  JSON_ARRAY (json, "longest") {
+    for (unsigned i = 0; i < NR_SLOWEST && longest[i].latency_ns; i++) {
+      JSON_OBJECT (json, NULL) {
+        json_count (json, "begin_ns", clock_since (start, longest[i].begin));
+        json_count (json, "ns", longest[i].latency_ns);
+      }
+    }
+  }
+}
+
+void
+json_gaps (struct json *json, const struct op_totals *gaps, uint64_t start)
+{
+  JSON_OBJECT (json, "gaps") {
+    json_count (json, "sum", gaps->tally.latency_ns);
+    add_distribution (json, "count", gaps);
+    add_longest (json, gaps->extremes.slowest, start);
   }
 }

@@ -4,7 +4,9 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* The part of the JSON report that tells of one operation. */
+/* The parts of the JSON report that tell of one operation, and of the gaps,
+ * which are counted in the same way.
+ */
 
 #ifndef STATS_JSON_OP_H
 #define STATS_JSON_OP_H
@@ -15,6 +17,10 @@
 /* Add an object of the operation's name with all its figures. */
 extern void json_op (struct json *json, const struct recorder_totals *layer,
                      enum op op, const struct snapshot *snapshot);
+
+/* Add "gaps": how long the layer waited for requests, and from when on. */
+extern void json_gaps (struct json *json, const struct op_totals *gaps,
+                       uint64_t start);
 
 /* Add one with what there is of it in all so far. */
 extern void json_op_totals (struct json *json,

@@ -7,8 +7,10 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stddef.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "num2str.h"
 
@@ -26,6 +28,7 @@ static const struct {
   [NUM_SHORT_BYTES] = { 1024, { "B", "K", "M", "G", "T", "P", "E", "Z", "Y",
                                 "R", "Q", NULL } },
   [NUM_TIME]        = { 1000, { " ns", " us", " ms", " s", NULL } },
+  [NUM_SHORT_TIME]  = { 1000, { "ns", "us", "ms", "s", NULL } },
   [NUM_COUNT]       = { 1000, { "", "k", "M", "G", "T", "P", "E", "Z", "Y",
                                 "R", "Q", NULL } },
 };
@@ -43,28 +46,42 @@ decimals (double v)
   return 0;
 }
 
-/* Seconds that have more than five digits are told in days. */
+static bool
+is_time (enum num_unit unit)
+{
+  return unit == NUM_TIME || unit == NUM_SHORT_TIME;
+}
+
+/* Seconds that have more than five digits are told in days, and such days
+ * in years.
+ */
 static const char *
-days2str (char buf[NUM2STR_LEN], double ns)
+days2str (char buf[NUM2STR_LEN], double ns, enum num_unit unit)
 {
   const double days = ns / 1e9 / 86400;
+  const char *blank = unit == NUM_TIME ? " " : "";
 
-  snprintf (buf, NUM2STR_LEN, "%.*f d", decimals (days), days);
+  if (days >= 99999.5)
+    snprintf (buf, NUM2STR_LEN, "%.0f%sy", days / 365.25, blank);
+  else
+    snprintf (buf, NUM2STR_LEN, "%.*f%sd", decimals (days), days, blank);
   return buf;
 }
 
-const char *
-num2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
+/* With so many decimals at most, where the value is told in a unit. */
+static const char *
+scaled2str (char buf[NUM2STR_LEN], double value, enum num_unit unit,
+            int most)
 {
   const double base = scales[unit].base;
   const char *const *name = scales[unit].names;
 
-  if (unit == NUM_TIME && value >= 99999.5e9)
-    return days2str (buf, value);
+  if (is_time (unit) && value >= 99999.5e9)
+    return days2str (buf, value, unit);
 
   if (value < 0.995 && value > 0) {
     snprintf (buf, NUM2STR_LEN,
-              value < 0.0995 && unit != NUM_TIME ? "%.2g%s" : "%.2f%s",
+              value < 0.0995 && !is_time (unit) ? "%.2g%s" : "%.2f%s",
               value, *name);
     return buf;
   }
@@ -79,8 +96,15 @@ num2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
     value /= base;
     name++;
   }
-  snprintf (buf, NUM2STR_LEN, "%.*f%s", decimals (value), value, *name);
+  snprintf (buf, NUM2STR_LEN, "%.*f%s",
+            decimals (value) < most ? decimals (value) : most, value, *name);
   return buf;
+}
+
+const char *
+num2str (char buf[NUM2STR_LEN], double value, enum num_unit unit)
+{
+  return scaled2str (buf, value, unit, 2);
 }
 
 const char *
@@ -100,12 +124,24 @@ seconds2str (char buf[NUM2STR_LEN], double ns)
   return buf;
 }
 
+/* With a unit, and as many decimals as a column has room for. */
+static const char *
+column2str (char buf[NUM2STR_LEN], double value, int width)
+{
+  int most = 2;
+
+  while (strlen (scaled2str (buf, value, NUM_COUNT, most)) >= (size_t) width
+         && most > 0)
+    most--;
+  return buf;
+}
+
 const char *
 count2str (char buf[NUM2STR_LEN], uint64_t value, int width)
 {
   if (snprintf (buf, NUM2STR_LEN, "%" PRIu64, value) < width)
     return buf;
-  return num2str (buf, (double) value, NUM_COUNT);
+  return column2str (buf, (double) value, width);
 }
 
 const char *
@@ -115,7 +151,7 @@ decimal2str (char buf[NUM2STR_LEN], double value, int digits, int width)
     if (snprintf (buf, NUM2STR_LEN, "%.*f", digits, value) < width)
       return buf;
   }
-  return num2str (buf, value, NUM_COUNT);
+  return column2str (buf, value, width);
 }
 
 const char *

@@ -12,8 +12,9 @@
 enum num_unit {
   NUM_BYTES,                    /* value in bytes: B, KiB ... QiB */
   NUM_BYTES_PER_S,              /* value in bytes a second */
-  NUM_TIME,                     /* value in nanoseconds: ns, us, ms, s, d */
+  NUM_TIME,                     /* value in nanoseconds: ns, us, ms, s, d, y */
   NUM_SHORT_BYTES,              /* bytes where space is scarce: B, K, M ... */
+  NUM_SHORT_TIME,               /* the same without a blank, six characters */
   NUM_COUNT,                    /* a plain number: k, M, G ... Q by 1000 */
 };
 
@@ -27,7 +28,8 @@ enum num_unit {
  * rounding, so 1048575 bytes are "1.00 MiB" and never "1024 KiB".  A
  * whole number in the smallest unit has no decimals ("512 B"); a value
  * below 1 there keeps two significant digits ("0.0015 B/s"), but not a time.
- * One of 100000 seconds or more is told in days.
+ * One of 100000 seconds or more is told in days, and of 100000 days or more
+ * in years.
  *
  * value must be finite and not negative.  Any thread.
  */
@@ -39,8 +41,8 @@ extern const char *num2str (char buf[NUM2STR_LEN], double value,
  */
 extern const char *seconds2str (char buf[NUM2STR_LEN], double ns);
 
-/* For a column of a table, so many characters wide with a blank in front:
- * all digits of a count where there is room, or else with a unit.
+/* For a column of a table, so many characters wide with a blank in front, at
+ * least 5: all digits of a count where there is room, or else with a unit.
  */
 extern const char *count2str (char buf[NUM2STR_LEN], uint64_t value,
                               int width);

@@ -257,6 +257,19 @@ output_after_fork (struct output *output)
 
 /* Writing. */
 
+bool
+output_at_top (const struct output *output)
+{
+  switch (output->to) {
+  case TO_FILE:
+    return !output->begun || !report_file_goes_on (&output->file);
+  case TO_FIFO:
+    return output->file.fd == -1;
+  default:
+    return false;
+  }
+}
+
 static int
 write_stream (struct output *output, const char *report, size_t size)
 {

@@ -46,6 +46,12 @@ extern bool output_leads_to (const struct output *output, int fd);
 extern void output_after_fork (struct output *output);
 extern bool output_is_syslog (const struct output *output);
 
+/* Will the next report be the first of ours where it goes?  So it is in a
+ * new file after the one with the last report was moved away or emptied, and
+ * for another reader of a FIFO.  Of what is no file, nothing is known.
+ */
+extern bool output_at_top (const struct output *output);
+
 /* Write one report.  A regular file is replaced in one step by a complete
  * one where that is possible, or gets the report in one write where it is
  * added to; a report that cannot be written whole leaves the file as it

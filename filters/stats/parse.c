@@ -12,6 +12,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "clock.h"
 #include "parse.h"
 
 int
@@ -47,49 +48,52 @@ parse_digits (const char **p, uint64_t *result)
   return errno ? -1 : 0;
 }
 
-static bool
-is_byte_unit (const char *unit)
+/* A number at *p, which is moved behind it. */
+static int
+parse_number (const char **p, uint64_t scale, uint64_t *result)
 {
-  return *unit == '\0' || strcasecmp (unit, "B") == 0
-    || strcasecmp (unit, "iB") == 0;
-}
+  uint64_t whole = 0, fraction = 0, step = scale / 10;
 
-int
-parse_size (const char *value, uint64_t *result)
-{
-  static const char suffixes[] = "KMGTPE";
-  const char *suffix;
-  unsigned shift;
-
-  if (parse_digits (&value, result) == -1)
+  if (parse_digits (p, &whole) == -1 && **p != '.')
     return -1;
-  if (*value == '\0' || strcasecmp (value, "B") == 0)
-    return 0;
-  suffix = strchr (suffixes, toupper ((unsigned char) *value));
-  if (suffix == NULL || !is_byte_unit (value + 1))
+  if (**p == '.') {
+    if (!isdigit ((unsigned char) *++*p))
+      return -1;
+    for (; isdigit ((unsigned char) **p); ++*p, step /= 10)
+      fraction += step * (uint64_t) (**p - '0');
+  }
+  if (whole > UINT64_MAX / scale - 1)
     return -1;
-  shift = 10 * (unsigned) (suffix - suffixes + 1);
-  if (*result << shift >> shift != *result)
-    return -1;
-  *result <<= shift;
+  *result = whole * scale + fraction;
   return 0;
 }
 
 int
 parse_decimal (const char *value, uint64_t scale, uint64_t *result)
 {
-  uint64_t whole = 0, fraction = 0, step = scale / 10;
+  return parse_number (&value, scale, result) == 0 && *value == '\0' ? 0 : -1;
+}
 
-  if (parse_digits (&value, &whole) == -1 && *value != '.')
-    return -1;
-  if (*value == '.') {
-    if (!isdigit ((unsigned char) *++value))
+int
+parse_duration (const char *value, uint64_t *ns)
+{
+  static const struct {
+    const char *name;
+    uint64_t scale, times;
+  } units[] = {
+    { "", NS_PER_S, 1 }, { "s", NS_PER_S, 1 }, { "m", NS_PER_S, 60 },
+    { "ms", NS_PER_S / 1000, 1 }, { "us", 1000, 1 },
+    { "\u00b5s", 1000, 1 }, { "\u03bcs", 1000, 1 }, { "ns", 1, 1 },
+  };
+  const char *unit = value + strspn (value, "0123456789.");
+  size_t i = 0;
+
+  while (strcmp (unit, units[i].name) != 0)
+    if (++i == sizeof units / sizeof units[0])
       return -1;
-    for (; isdigit ((unsigned char) *value); value++, step /= 10)
-      fraction += step * (uint64_t) (*value - '0');
-  }
-  if (*value != '\0' || whole > UINT64_MAX / scale - 1)
+  if (parse_number (&value, units[i].scale, ns) == -1 || value != unit
+      || *ns > UINT64_MAX / units[i].times)
     return -1;
-  *result = whole * scale + fraction;
+  *ns *= units[i].times;
   return 0;
 }

@@ -5,8 +5,9 @@
  */
 
 /* Values of parameters.  nbdkit's own parsers tell an error by themselves
- * and do not say which parameter it is in; strtod follows the locale,
- * which a plugin may have changed.
+ * and do not say which parameter it is in (sizes are theirs all the same,
+ * since newer ones take more); strtod follows the locale, which a plugin may
+ * have changed.
  */
 
 #ifndef STATS_PARSE_H
@@ -20,16 +21,16 @@
 /* true, yes, on, 1 ... or false, no, off, 0 ..., in any case. */
 extern int parse_bool (const char *value, bool *result);
 
-/* Bytes, or with a suffix K, M, G, T, P, E (powers of 1024, in any case,
- * with or without "B" or "iB").
- */
-extern int parse_size (const char *value, uint64_t *result);
-
 /* A number with or without decimals, as a multiple of 1 / scale, where
  * scale is a power of ten: "0.25" with a scale of 1000 is 250.  More
  * decimals than the scale has are cut off.
  */
 extern int parse_decimal (const char *value, uint64_t scale,
                           uint64_t *result);
+
+/* A time in nanoseconds: a number with or without decimals, in seconds or
+ * in the unit behind it, which is ns, us, ms, s or m (minutes).
+ */
+extern int parse_duration (const char *value, uint64_t *ns);
 
 #endif /* STATS_PARSE_H */

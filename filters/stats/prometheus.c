@@ -11,7 +11,8 @@
  * nothing is nan or inf, and no locale matters.
  *
  * What clients choose, such as export names, is not in here: each value
- * of a label is a time series that the monitoring system keeps.
+ * of a label is a time series that the monitoring system keeps.  The user
+ * may choose a label for all of them.
  */
 
 #include <config.h>
@@ -21,14 +22,16 @@
 #include <stdbool.h>
 #include <stdio.h>
 
+#include "account.h"
 #include "clock.h"
 #include "errno_name.h"
 #include "histogram.h"
 #include "report.h"
+#include "utf8.h"
 
 #define PREFIX "nbdkit_stats_"
 
-/* The bounds of the duration's buckets: 2^k - 1 nanoseconds for these k,
+/* The bounds of the durations' buckets: 2^k - 1 nanoseconds for these k,
  * about 1 us to 69 s.
  *
  * le is inclusive.  A latency is a whole number of nanoseconds, so those
@@ -199,19 +202,55 @@ write_value (FILE *fp, uint64_t value, bool ns)
   fputc ('\n', fp);
 }
 
-/* What a sample begins with.  Layers are numbered as in the text report;
- * the caller may go on with more labels and closes the brace.
+/* What is not UTF-8 would have the whole file refused. */
+static void
+write_label (FILE *fp, const char *name, const char *value)
+{
+  fprintf (fp, "%s=\"", name);
+  while (*value) {
+    bool good;
+    const size_t length = utf8_next (value, &good);
+
+    if (!good)
+      fputs (UTF8_REPLACEMENT, fp);
+    else if (*value == '\n')
+      fputs ("\\n", fp);
+    else if (*value == '\\' || *value == '"')
+      fprintf (fp, "\\%c", *value);
+    else
+      fwrite (value, 1, length, fp);
+    value += length;
+  }
+  fputc ('"', fp);
+}
+
+/* What a sample begins with: its name, and the label that the user gave the
+ * run; the caller goes on with more labels and closes the brace.
  */
 static void
-write_name (FILE *fp, const char *name, size_t layer)
+begin_series (FILE *fp, const struct snapshot *snapshot, const char *name)
 {
-  fprintf (fp, PREFIX "%s{layer=\"%zu\"", name, layer + 1);
+  fprintf (fp, PREFIX "%s{", name);
+  if (snapshot->label) {
+    write_label (fp, "run", snapshot->label);
+    fputc (',', fp);
+  }
+}
+
+/* Layers are numbered as in the text report. */
+static void
+write_name (FILE *fp, const struct snapshot *snapshot, const char *name,
+            size_t layer)
+{
+  begin_series (fp, snapshot, name);
+  fprintf (fp, "layer=\"%zu\"", layer + 1);
 }
 
 static void
-write_op_name (FILE *fp, const char *name, size_t layer, enum op op)
+write_op_name (FILE *fp, const struct snapshot *snapshot, const char *name,
+               size_t layer, enum op op)
 {
-  write_name (fp, name, layer);
+  write_name (fp, snapshot, name, layer);
   fprintf (fp, ",op=\"%s\"", op_name (op));
 }
 
@@ -224,13 +263,13 @@ write_metric (FILE *fp, const struct snapshot *snapshot,
     const struct recorder_totals *layer = &snapshot->layers[i];
 
     if (metric->of_layer) {
-      write_name (fp, metric->name, i);
+      write_name (fp, snapshot, metric->name, i);
       fputc ('}', fp);
       write_value (fp, metric->of_layer (layer), metric->ns);
       continue;
     }
     for (unsigned op = 0; op < NR_OPS; op++) {
-      write_op_name (fp, metric->name, i, op);
+      write_op_name (fp, snapshot, metric->name, i, op);
       fputc ('}', fp);
       write_value (fp, metric->of_op (layer, op), metric->ns);
     }
@@ -240,12 +279,12 @@ write_metric (FILE *fp, const struct snapshot *snapshot,
 /* Failures by errno. */
 
 static void
-write_failure (FILE *fp, size_t layer, enum op op, uint64_t error,
-               uint64_t failed)
+write_failure (FILE *fp, const struct snapshot *snapshot, size_t layer,
+               enum op op, uint64_t error, uint64_t failed)
 {
   char buf[ERRNO_NAME_LEN];
 
-  write_op_name (fp, "failed_requests_total", layer, op);
+  write_op_name (fp, snapshot, "failed_requests_total", layer, op);
   fprintf (fp, ",errno=\"%s\"}", errno_name (buf, error));
   write_value (fp, failed, false);
 }
@@ -265,15 +304,18 @@ failed_with (const struct failures *failures, uint64_t error)
  * there was a 0 before.
  */
 static void
-write_op_failures (FILE *fp, size_t layer, enum op op,
-                   const struct failures *failures)
+write_op_failures (FILE *fp, const struct snapshot *snapshot, size_t layer,
+                   enum op op)
 {
-  write_failure (fp, layer, op, EIO, failed_with (failures, EIO));
+  const struct failures *failures = &snapshot->layers[layer].ops[op].failures;
+
+  write_failure (fp, snapshot, layer, op, EIO, failed_with (failures, EIO));
   for (unsigned i = 0; i < MAX_FAILURES; i++) {
     const struct failure *failure = &failures->by_errno[i];
 
     if (failure->requests && failure->error != EIO)
-      write_failure (fp, layer, op, failure->error, failure->requests);
+      write_failure (fp, snapshot, layer, op, failure->error,
+                     failure->requests);
   }
 }
 
@@ -284,13 +326,49 @@ write_failures (FILE *fp, const struct snapshot *snapshot)
               "Requests that failed, by the name of their errno.");
   for (size_t i = 0; i < snapshot->nr_layers; i++) {
     for (unsigned op = 0; op < NR_OPS; op++)
-      write_op_failures (fp, i, op, &snapshot->layers[i].ops[op].failures);
+      write_op_failures (fp, snapshot, i, op);
   }
 }
 
-/* Durations. */
+/* The account: states that exclude each other and stack to the elapsed time. */
+static void
+write_states (FILE *fp, const struct snapshot *snapshot)
+{
+  write_head (fp, "state_seconds_total", "counter",
+              "Time in each state. There is one at each moment, so all"
+              " states of a layer add up to the elapsed time.");
+  for (size_t i = 0; i < snapshot->nr_layers; i++) {
+    for (unsigned state = 0; state < NR_STATES; state++) {
+      write_name (fp, snapshot, "state_seconds_total", i);
+      fprintf (fp, ",state=\"%s\"}", account_state_name (state));
+      write_value (fp, snapshot->layers[i].time.account[state], true);
+    }
+  }
+}
 
-#define DURATION "request_duration_seconds"
+/* Durations, of requests and of gaps. */
+
+/* One histogram.  Where it is of no operation, op is NR_OPS. */
+struct durations {
+  const struct snapshot *snapshot;
+  const char *name;
+  size_t layer;
+  unsigned op;
+};
+
+static void
+write_durations_name (FILE *fp, const struct durations *durations,
+                      const char *suffix)
+{
+  char name[80];
+
+  snprintf (name, sizeof name, "%s%s", durations->name, suffix);
+  if (durations->op < NR_OPS)
+    write_op_name (fp, durations->snapshot, name, durations->layer,
+                   durations->op);
+  else
+    write_name (fp, durations->snapshot, name, durations->layer);
+}
 
 static uint64_t
 sum_bins (const uint64_t bins[HISTOGRAM_ALL], unsigned from, unsigned to)
@@ -304,10 +382,10 @@ sum_bins (const uint64_t bins[HISTOGRAM_ALL], unsigned from, unsigned to)
 
 /* bound in nanoseconds, UINT64_MAX: infinity. */
 static void
-write_bucket (FILE *fp, size_t layer, enum op op, uint64_t bound,
+write_bucket (FILE *fp, const struct durations *durations, uint64_t bound,
               uint64_t count)
 {
-  write_op_name (fp, DURATION "_bucket", layer, op);
+  write_durations_name (fp, durations, "_bucket");
   fputs (",le=\"", fp);
   if (bound == UINT64_MAX)
     fputs ("+Inf", fp);
@@ -317,9 +395,9 @@ write_bucket (FILE *fp, size_t layer, enum op op, uint64_t bound,
   write_value (fp, count, false);
 }
 
-/* Returns how many requests there are in all. */
+/* Returns how many there are in all. */
 static uint64_t
-write_buckets (FILE *fp, size_t layer, enum op op,
+write_buckets (FILE *fp, const struct durations *durations,
                const uint64_t bins[HISTOGRAM_ALL])
 {
   unsigned from = 0;
@@ -331,67 +409,88 @@ write_buckets (FILE *fp, size_t layer, enum op op,
 
     count += sum_bins (bins, from, to);
     from = to;
-    write_bucket (fp, layer, op, end - 1, count);
+    write_bucket (fp, durations, end - 1, count);
   }
   count += sum_bins (bins, from, HISTOGRAM_ALL);
-  write_bucket (fp, layer, op, UINT64_MAX, count);
+  write_bucket (fp, durations, UINT64_MAX, count);
   return count;
 }
 
 static void
-write_op_durations (FILE *fp, size_t layer, enum op op,
-                    const struct tally *tally)
+write_histogram (FILE *fp, const struct durations *durations,
+                 const struct tally *tally)
 {
-  const uint64_t count = write_buckets (fp, layer, op, tally->bins);
+  const uint64_t count = write_buckets (fp, durations, tally->bins);
 
-  write_op_name (fp, DURATION "_sum", layer, op);
+  write_durations_name (fp, durations, "_sum");
   fputc ('}', fp);
   write_value (fp, tally->latency_ns, true);
-  write_op_name (fp, DURATION "_count", layer, op);
+  write_durations_name (fp, durations, "_count");
   fputc ('}', fp);
   write_value (fp, count, false);
 }
 
 static void
-write_durations (FILE *fp, const struct snapshot *snapshot)
+write_gap_durations (FILE *fp, const struct snapshot *snapshot)
 {
-  write_head (fp, DURATION, "histogram",
+  struct durations durations = {
+    .snapshot = snapshot, .name = "gap_duration_seconds", .op = NR_OPS,
+  };
+
+  write_head (fp, durations.name, "histogram",
+              "How long a connected client let nothing be in flight before"
+              " the next request.");
+  for (size_t i = 0; i < snapshot->nr_layers; i++) {
+    durations.layer = i;
+    write_histogram (fp, &durations, &snapshot->layers[i].time.gaps.tally);
+  }
+}
+
+static void
+write_request_durations (FILE *fp, const struct snapshot *snapshot)
+{
+  struct durations durations = {
+    .snapshot = snapshot, .name = "request_duration_seconds",
+  };
+
+  write_head (fp, durations.name, "histogram",
               "How long the requests that succeeded took.");
   for (size_t i = 0; i < snapshot->nr_layers; i++) {
-    for (unsigned op = 0; op < NR_OPS; op++)
-      write_op_durations (fp, i, op, &snapshot->layers[i].ops[op].tally);
+    durations.layer = i;
+    for (durations.op = 0; durations.op < NR_OPS; durations.op++)
+      write_histogram (fp, &durations,
+                       &snapshot->layers[i].ops[durations.op].tally);
   }
 }
 
 /* The process. */
 
 static void
-write_label (FILE *fp, const char *name, const char *value)
+write_build_info (FILE *fp, const struct snapshot *snapshot)
 {
-  fprintf (fp, "%s=\"", name);
-  for (; *value; value++) {
-    if (*value == '\n')
-      fputs ("\\n", fp);
-    else {
-      if (*value == '\\' || *value == '"')
-        fputc ('\\', fp);
-      fputc (*value, fp);
-    }
-  }
-  fputc ('"', fp);
-}
+  const char *nbdkit_version = snapshot->nbdkit_version;
 
-static void
-write_build_info (FILE *fp, const char *nbdkit_version)
-{
   write_head (fp, "build_info", "gauge",
               "Whose figures these are, by version; always 1.");
-  fputs (PREFIX "build_info{", fp);
+  begin_series (fp, snapshot, "build_info");
   write_label (fp, "version", PACKAGE_VERSION);
   fputc (',', fp);
   write_label (fp, "nbdkit_version", nbdkit_version ? nbdkit_version : "");
   fputc ('}', fp);
   write_value (fp, 1, false);
+}
+
+/* What has no other label. */
+static void
+write_process_name (FILE *fp, const struct snapshot *snapshot,
+                    const char *name)
+{
+  fprintf (fp, PREFIX "%s", name);
+  if (snapshot->label) {
+    fputc ('{', fp);
+    write_label (fp, "run", snapshot->label);
+    fputc ('}', fp);
+  }
 }
 
 /* Elapsed time is a counter so that other counters can be held against
@@ -400,15 +499,16 @@ write_build_info (FILE *fp, const char *nbdkit_version)
 static void
 write_process (FILE *fp, const struct snapshot *snapshot)
 {
-  write_build_info (fp, snapshot->nbdkit_version);
+  write_build_info (fp, snapshot);
   write_head (fp, "start_time_seconds", "gauge",
               "When nbdkit started, since the epoch.");
-  fprintf (fp, PREFIX "start_time_seconds %" PRIdMAX ".%09ld\n",
+  write_process_name (fp, snapshot, "start_time_seconds");
+  fprintf (fp, " %" PRIdMAX ".%09ld\n",
            (intmax_t) snapshot->start_time.tv_sec,
            snapshot->start_time.tv_nsec);
   write_head (fp, "elapsed_seconds_total", "counter",
               "Time from the start to these figures.");
-  fputs (PREFIX "elapsed_seconds_total", fp);
+  write_process_name (fp, snapshot, "elapsed_seconds_total");
   write_value (fp, snapshot->elapsed_ns, true);
 }
 
@@ -421,5 +521,7 @@ prometheus_write (FILE *fp, const struct report *report)
   for (size_t i = 0; i < sizeof metrics / sizeof metrics[0]; i++)
     write_metric (fp, snapshot, &metrics[i]);
   write_failures (fp, snapshot);
-  write_durations (fp, snapshot);
+  write_states (fp, snapshot);
+  write_gap_durations (fp, snapshot);
+  write_request_durations (fp, snapshot);
 }

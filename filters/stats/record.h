@@ -24,6 +24,13 @@ enum request_flag { FLAG_MAY_TRIM, FLAG_FUA, FLAG_REQ_ONE, FLAG_FAST_ZERO,
  */
 enum { KIND_OPENING = NR_OPS, NR_KINDS };
 
+/* What an opening may mean, in place of these. */
+enum opening_flag {
+  OPENING_CONNECTS = 1,         /* if it succeeds, a client is connected */
+  OPENING_CLOSES = 2,           /* it is none: a client is no more, from its
+                                   begin on */
+};
+
 /* The errnos that are told one by one; any other is 0. */
 #define NR_ERRNOS 256u
 
@@ -33,7 +40,8 @@ struct record {
   uint32_t count;               /* bytes */
   uint32_t zero_bytes;          /* of written data that was looked through */
   uint8_t kind;                 /* enum op, or KIND_OPENING */
-  uint8_t flags;                /* bit 1 << enum request_flag */
+  uint8_t flags;                /* bit 1 << enum request_flag, or
+                                   enum opening_flag */
   uint8_t failed;
   uint8_t error;                /* its errno, where it failed */
   uint32_t nr_extents;          /* of extents: what came back, in extents */

@@ -44,6 +44,12 @@ recorder_new (struct settler *settler, uint64_t block)
 }
 
 void
+recorder_start (struct recorder *recorder, uint64_t now)
+{
+  timeline_init (&recorder->timeline, now);
+}
+
+void
 recorder_free (struct recorder *recorder)
 {
   if (recorder == NULL)
@@ -132,22 +138,57 @@ recorder_change_ring (struct ring *full)
   settler_leave_ring (recorder->settler, full);
 }
 
+/* In its place in the order of time, as a request that takes none. */
+void
+recorder_closed (struct recorder *recorder)
+{
+  static const struct request closing = {
+    .kind = KIND_OPENING, .flags = OPENING_CLOSES,
+  };
+  struct ring *ring = recorder_begin (recorder, NULL, &closing);
+
+  if (ring == NULL) {
+    atomic_fetch_add (&recorder->unrecorded_closings, 1);
+    return;
+  }
+  recorder_stop (ring, ring_record (ring));
+  recorder_end (ring, ring_record (ring), 0);
+}
+
 /* What the settler counts. */
+
+static bool
+has_offset (unsigned kind)
+{
+  return kind < NR_OPS && kind != OP_FLUSH;
+}
 
 /* See whether it goes on with a stream, where it has an offset. */
 static void
-follow (struct ring *ring, struct in_order *request,
-        const struct record *record)
+follow (struct ring *ring, const struct record *record)
 {
+  const unsigned kind = record->kind;
   struct sequence *stream;
 
-  if (request->kind >= NR_OPS || request->kind == OP_FLUSH)
+  if (!has_offset (kind))
     return;
-  stream = ring->connection->streams[request->kind];
+  stream = ring->connection->streams[kind];
   if (stream == NULL)
-    stream = connection_stream (ring->connection, request->kind);
+    stream = connection_stream (ring->connection, kind);
   if (stream)
-    timeline_follow (request, record->offset, record->count, stream);
+    timeline_follow (&ring->request, record->offset, record->count, stream);
+}
+
+/* It has failed, so it went on with nothing. */
+static void
+unfollow (struct ring *ring, const struct record *record)
+{
+  struct sequence *stream = has_offset (record->kind)
+    ? ring->connection->streams[record->kind] : NULL;
+
+  if (stream)
+    timeline_unfollow (&ring->recorder->timeline, &ring->request, record,
+                       stream);
 }
 
 /* A client that asks for a fast zero is ready for this answer. */
@@ -159,11 +200,15 @@ is_fast_zero_refused (const struct record *record)
 }
 
 static void
-count_success (struct op_totals *op, const struct record *record,
-               uint64_t ns, uint64_t block)
+count_success (struct ring *ring, const struct record *record, uint64_t ns)
 {
+  struct op_totals *op = &ring->recorder->ops[record->kind];
+
   extremes_record (&op->extremes, record, ns, op->tally.requests);
-  tally_record (&op->tally, record, ns, block);
+  tally_record (&op->tally, record, ns, ring->recorder->block);
+  tally_alignment (&op->tally, record,
+                   atomic_load_explicit (&ring->connection->preferred,
+                                         memory_order_relaxed));
 }
 
 static void
@@ -177,30 +222,58 @@ count_failure (struct op_totals *op, const struct record *record, uint64_t ns)
     failures_count (&op->failures, record->error, ns);
 }
 
+static bool
+is_closing (const struct record *record)
+{
+  return record->kind == KIND_OPENING && record->flags & OPENING_CLOSES;
+}
+
+/* A client is there before the opening ends, so that there is no moment
+ * without either.
+ */
+static void
+tell_opened (struct ring *ring, const struct record *record)
+{
+  struct recorder *recorder = ring->recorder;
+  struct concurrency *concurrency = &recorder->timeline.concurrency;
+
+  if (is_closing (record)) {
+    concurrency_disconnect (concurrency, record->begin);
+    return;
+  }
+  if (record->flags & OPENING_CONNECTS && !record->failed)
+    concurrency_connect (concurrency, record->end);
+  concurrency_end (concurrency, KIND_OPENING, record->end);
+}
+
 static inline void
-tell_end (struct ring *ring, struct in_order *request,
-          const struct record *record)
+tell_end (struct ring *ring, const struct record *record)
 {
   struct recorder *recorder = ring->recorder;
   const uint64_t ns = record->end - record->begin;
 
-  timeline_end (&recorder->timeline, request, record);
-  if (record->kind >= NR_OPS)
+  if (record->kind >= NR_OPS) {
+    tell_opened (ring, record);
     return;
-  if (record->failed)
+  }
+  timeline_end (&recorder->timeline, &ring->request, record);
+  if (record->failed) {
+    unfollow (ring, record);
     count_failure (&recorder->ops[record->kind], record, ns);
+  }
   else
-    count_success (&recorder->ops[record->kind], record, ns, recorder->block);
+    count_success (ring, record, ns);
 }
 
 /* It begins, and may have ended.  What is asked stands in its record. */
 static inline void
-tell_begin (struct ring *ring, struct in_order *request,
-            const struct record *record)
+tell_begin (struct ring *ring, const struct record *record)
 {
-  timeline_begin (&ring->recorder->timeline, request, record->kind,
+  if (is_closing (record))
+    return;
+  timeline_begin (&ring->recorder->timeline, &ring->request, record->kind,
                   record->begin);
-  follow (ring, request, record);
+  follow (ring, record);
 }
 
 /* Mostly a request ends before anything else happens. */
@@ -210,25 +283,22 @@ recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
   uint32_t tail = atomic_load_explicit (&ring->tail, memory_order_relaxed);
   uint64_t next = ring_next_at (ring, tail);
 
-  for (; next <= bound && *budget > 0; next = ring_next_at (ring, tail)) {
-    const struct record *record = &ring->records[tail & (ring->size - 1)];
-    struct in_order request;
+  while (next <= bound && *budget > 0) {
+    const struct record *record = ring_record_at (ring, tail);
 
     --*budget;
-    if (ring->begun) {
-      tell_end (ring, &ring->request, record);
-      ring->begun = false;
-      tail++;
-    }
-    else if (tail == ring->limit || 2 * record->end > bound) {
-      tell_begin (ring, &ring->request, record);
+    if (!ring->begun) {
+      tell_begin (ring, record);
       ring->begun = true;
+      next = ring_next_at (ring, tail);
+      if (next > bound)
+        break;
     }
-    else {
-      tell_begin (ring, &request, record);
-      tell_end (ring, &request, record);
-      tail++;
-    }
+    tell_end (ring, record);
+    ring->begun = false;
+    tail++;
+    __builtin_prefetch (ring_record_at (ring, tail));
+    next = ring_next_at (ring, tail);
   }
   atomic_store_explicit (&ring->tail, tail, memory_order_release);
   return next;
@@ -248,6 +318,10 @@ void
 recorder_read (struct recorder *recorder, uint64_t moment,
                struct recorder_totals *totals)
 {
+  while (atomic_load (&recorder->unrecorded_closings) > 0) {
+    atomic_fetch_sub (&recorder->unrecorded_closings, 1);
+    concurrency_disconnect (&recorder->timeline.concurrency, moment);
+  }
   timeline_read (&recorder->timeline, moment, &totals->time);
   memcpy (totals->ops, recorder->ops, sizeof totals->ops);
   connections_read (&recorder->connections, &totals->connections);

@@ -19,19 +19,11 @@
 #include <stdint.h>
 
 #include "connections.h"
-#include "extremes.h"
+#include "op_totals.h"
 #include "ops.h"
 #include "ring.h"
 #include "settler.h"
-#include "tally.h"
 #include "timeline.h"
-
-/* All counters of one operation. */
-struct op_totals {
-  struct tally tally;
-  struct failures failures;
-  struct extremes extremes;
-};
 
 /* All that a recorder knows, at one moment. */
 struct recorder_totals {
@@ -45,6 +37,7 @@ struct recorder {
   struct settler *settler;
   pthread_key_t key;            /* a thread's ring */
   _Atomic uint64_t unrecorded;
+  _Atomic unsigned unrecorded_closings;
   struct connections connections;
 
   /* For whoever settles: */
@@ -59,6 +52,9 @@ struct recorder {
 extern struct recorder *recorder_new (struct settler *settler,
                                       uint64_t block);
 
+/* Time begins to count, and no request came before. */
+extern void recorder_start (struct recorder *recorder, uint64_t now);
+
 /* The settler was freed before, so that no thread is in here. */
 extern void recorder_free (struct recorder *recorder);
 
@@ -70,7 +66,7 @@ struct request {
   unsigned kind;                /* enum op, or KIND_OPENING */
   uint32_t count;               /* bytes */
   uint64_t offset;
-  uint32_t flags;               /* bit 1 << enum request_flag */
+  uint32_t flags;               /* as in struct record */
   uint32_t zero_bytes;          /* of written data that was looked through */
 };
 
@@ -91,7 +87,7 @@ extern void recorder_change_ring (struct ring *ring);
  * Returns the thread's ring, or NULL where there is no memory: then the
  * request is only numbered.
  */
-static inline struct ring *
+static inline __attribute__ ((always_inline)) struct ring *
 recorder_begin (struct recorder *recorder, struct connection *connection,
                 const struct request *request)
 {
@@ -123,32 +119,39 @@ recorder_begin (struct recorder *recorder, struct connection *connection,
   return ring;
 }
 
-/* The request is back, at this moment.  The same thread; ring is not NULL. */
+/* The request is back, at this moment.  The same thread; ring is not NULL,
+ * and record was its ring_record when the request began.
+ */
 static inline void
-recorder_stop (struct ring *ring)
+recorder_stop (struct ring *ring, struct record *record)
 {
-  ring_mark_ending (ring);
-  ring_record (ring)->end = clock_now ();
+  ring_mark_ending (ring, record);
+  record->end = clock_now ();
 }
 
 /* After recorder_stop: error is 0 where it succeeded and its errno where it
- * failed.  What extents asked for stands in ring_record.  Returns how long
+ * failed.  What extents asked for stands in the record.  Returns how long
  * it took, in ns.
  */
 static inline uint64_t
-recorder_end (struct ring *ring, int error)
+recorder_end (struct ring *ring, struct record *record, int error)
 {
-  struct record *record = ring_record (ring);
   const uint64_t ns = clock_since (record->begin, record->end);
 
-  record->failed = error != 0;
-  record->error = error > 0 && (unsigned) error < NR_ERRNOS
-    ? (uint8_t) error : 0;
-  if (ring_publish (ring)
+  record->failed = record->error = 0;
+  if (error != 0) {
+    record->failed = 1;
+    if (error > 0 && (unsigned) error < NR_ERRNOS)
+      record->error = (uint8_t) error;
+  }
+  if (ring_publish (ring, record)
       && !settler_make_room (ring->recorder->settler, ring))
     recorder_change_ring (ring);
   return ns;
 }
+
+/* A client is no longer connected, whose opening said that it was. */
+extern void recorder_closed (struct recorder *recorder);
 
 /* All counters, at the moment that settler_hold returned, before
  * settler_release.

@@ -24,8 +24,11 @@ struct report {
   const struct snapshot *interval; /* what happened since the report before,
                                       in an interval report */
   unsigned intervals;           /* interval reports that came before it */
+  bool full;                    /* text: all tables */
+  bool at_top;                  /* nothing of this run is in the file yet */
   bool headed;                  /* say when and which process: the file may
-                                   have reports of others */
+                                   have reports of others, or the run has a
+                                   label */
 };
 
 typedef void (*report_write_fn) (FILE *fp, const struct report *report);
@@ -49,8 +52,8 @@ extern const struct report_format *report_format_find (const char *name);
 extern const char *report_format_names (char *buf, size_t size);
 
 /* Plain text of 80 columns for people: a row an interval, which is of the
- * layer nearest the client, with a header above every twentieth; and at
- * the end all.
+ * layer nearest the client, with a header above every twentieth and at the
+ * top of a file; and at the end all, or the most important of it.
  */
 extern void text_write_row (FILE *fp, const struct report *report);
 extern void text_write (FILE *fp, const struct report *report);

@@ -378,6 +378,16 @@ report_file_replace (struct report_file *file, const char *report,
 
 /* Adding to it. */
 
+bool
+report_file_goes_on (const struct report_file *file)
+{
+  struct stat now;
+  bool there;
+
+  return look (file, &now, &there) == NULL && there && now.st_size > 0
+    && descriptor_is (file->fd, &now);
+}
+
 /* Does the file end in the middle of a line?  A process that is killed
  * while it writes can leave that behind; ours would be glued to it.
  */
@@ -396,19 +406,32 @@ ends_in_fragment (const struct report_file *file, off_t size)
   return last != '\n';
 }
 
+/* Wait until a write that is going on is through.  Most file systems do
+ * one thing at a time to a file; to reserve the room of its first byte,
+ * which it has, changes nothing.  On others some time has to do.
+ */
+static void
+await_writer (int fd)
+{
+  const struct timespec pause = { .tv_nsec = 20000000 };
+
+  (void) !fallocate (fd, FALLOC_FL_KEEP_SIZE, 0, 1);
+  nanosleep (&pause, NULL);
+}
+
 /* Begin a new line after a fragment.  A file that another process is about
- * to append to looks the same for a moment, but then grows.
+ * to append to looks the same for a while, however long it is preempted in
+ * the middle of it, but then grows.
  */
 static void
 end_fragment (const struct report_file *file)
 {
-  const struct timespec pause = { .tv_nsec = 20000000 };
   struct stat before, after;
 
   if (fstat (file->fd, &before) == -1
       || !ends_in_fragment (file, before.st_size))
     return;
-  nanosleep (&pause, NULL);
+  await_writer (file->fd);
   if (fstat (file->fd, &after) == 0 && after.st_size == before.st_size
       && ends_in_fragment (file, after.st_size))
     (void) !write (file->fd, "\n", 1);

@@ -42,4 +42,9 @@ extern const char *report_file_append (struct report_file *file,
                                        const char *report, size_t size,
                                        bool first);
 
+/* Is the file that was last written to still at its path, and something in
+ * it, so that the next report will be added to that?
+ */
+extern bool report_file_goes_on (const struct report_file *file);
+
 #endif /* STATS_REPORT_FILE_H */

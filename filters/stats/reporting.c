@@ -132,6 +132,8 @@ reporting_start (struct reporting *reporting, struct settler *settler)
   clock_gettime (CLOCK_REALTIME, &now->start_time);
   now->start = clock_now ();
   now->nbdkit_version = options->nbdkit_version;
+  now->plugin = options->plugin;
+  now->label = options->label;
   now->pid = getpid ();
   now->threshold = options->threshold;
   now->block = options->block;
@@ -175,7 +177,9 @@ write_report (struct reporting *reporting, report_write_fn write, bool last)
     .now = &reporting->now,
     .interval = &reporting->interval,
     .intervals = reporting->intervals,
-    .headed = reporting->options->append,
+    .full = reporting->options->full,
+    .at_top = output_at_top (reporting->output),
+    .headed = reporting->options->append || reporting->options->label,
   };
   struct buffer buffer = { 0 };
   locale_t c_locale = newlocale (LC_ALL_MASK, "C", (locale_t) 0);
@@ -259,6 +263,7 @@ reporting_reserve_layer (struct reporting *reporting)
 void
 reporting_add_layer (struct reporting *reporting, struct recorder *recorder)
 {
+  recorder_start (recorder, reporting->now.start);
   reporting->recorders[reporting->nr_recorders++] = recorder;
   if (reporting->options->interval_ns > 0
       && reporting->nr_recorders == reporting->now.nr_layers)

@@ -28,12 +28,15 @@ struct report_options {
   bool append;
   bool stdio_is_client;         /* it speaks to the server there */
   const struct report_format *format;
+  bool full;                    /* see report.h */
   uint64_t interval_ns;         /* 0: only at the end */
   uint64_t threshold;           /* thousandths of a percent */
   uint64_t block;               /* bytes, 0: off */
   bool zero;
   int thread_model;             /* see snapshot.h */
   const char *nbdkit_version;
+  const char *plugin;           /* its name, or NULL */
+  const char *label;            /* the user's name for the run, or NULL */
   void (*debug) (const char *fmt, ...)  /* NULL: be silent */
     __attribute__ ((format (printf, 1, 2)));
 };

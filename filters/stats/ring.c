@@ -88,7 +88,7 @@ ring_look (struct ring *ring, uint64_t known)
     ring->open = mark;
     break;
   case RING_ENDING:
-    if ((uint32_t) (mark >> RING_TIME_SHIFT) == ring->limit)
+    if (mark >> RING_TIME_SHIFT == (ring->limit & (ring->size - 1)))
       return before_end (ring, known);
     break;
   }

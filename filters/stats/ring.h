@@ -36,7 +36,7 @@
 #define CACHE_ALIGN 128
 
 /* A mark has the state in its lowest bits, then the kind of request, then
- * its begin, or the number of its record.
+ * its begin, or the place of its record.
  */
 enum ring_state { RING_IDLE, RING_BEGINNING, RING_IN_FLIGHT, RING_ENDING };
 #define RING_STATE_BITS 2
@@ -135,13 +135,15 @@ ring_mark_in_flight (struct ring *ring, const struct record *record)
                          memory_order_release);
 }
 
+/* Nothing of the ring is read here: it may have left the caches while the
+ * request was served, and the clock would wait for it.
+ */
 static inline void
-ring_mark_ending (struct ring *ring)
+ring_mark_ending (struct ring *ring, const struct record *record)
 {
-  const uint64_t head = atomic_load_explicit (&ring->head,
-                                              memory_order_relaxed);
+  const uint64_t place = (uint64_t) (record - ring->records);
 
-  atomic_store_explicit (&ring->mark, head << RING_TIME_SHIFT | RING_ENDING,
+  atomic_store_explicit (&ring->mark, place << RING_TIME_SHIFT | RING_ENDING,
                          memory_order_release);
 }
 
@@ -149,14 +151,12 @@ ring_mark_ending (struct ring *ring)
  * soon as head has moved on.  Returns whether it is time to look for room.
  */
 static inline bool
-ring_publish (struct ring *ring)
+ring_publish (struct ring *ring, const struct record *record)
 {
   const uint32_t head = atomic_load_explicit (&ring->head,
                                               memory_order_relaxed);
 
-  atomic_store_explicit (&ring->last_end,
-                         ring->records[head & (ring->size - 1)].end,
-                         memory_order_relaxed);
+  atomic_store_explicit (&ring->last_end, record->end, memory_order_relaxed);
   atomic_store_explicit (&ring->head, head + 1, memory_order_release);
   return head + 1 == ring->look_at;
 }
@@ -171,6 +171,12 @@ ring_is_in_flight (const struct ring *ring)
 
 /* These are for whoever settles. */
 
+static inline const struct record *
+ring_record_at (const struct ring *ring, uint32_t number)
+{
+  return &ring->records[number & (ring->size - 1)];
+}
+
 /* See how far the ring goes and what is in flight: set limit and open.
  * Returns the time up to which that is all there is, which is known is at
  * least, and UINT64_MAX where the thread is not about to tell a time.
@@ -184,7 +190,7 @@ extern uint64_t ring_look (struct ring *ring, uint64_t known);
 static inline uint64_t
 ring_next_at (const struct ring *ring, uint32_t tail)
 {
-  const struct record *record = &ring->records[tail & (ring->size - 1)];
+  const struct record *record = ring_record_at (ring, tail);
 
   if (tail != ring->limit)
     return ring->begun ? 2 * record->end : 2 * record->begin + 1;

@@ -10,6 +10,7 @@
 
 #include <stdio.h>
 #include <string.h>
+#include <time.h>
 
 #include "clock.h"
 #include "num2str.h"
@@ -17,16 +18,34 @@
 
 #define ROWS_A_HEADER 20
 
-static const enum op row_ops[] = { OP_READ, OP_WRITE, OP_ZERO, OP_TRIM };
+/* Data moves in the first ones; a row has no room for the bytes of more. */
+static const enum op row_ops[]
+  = { OP_READ, OP_WRITE, OP_ZERO, OP_TRIM, OP_FLUSH };
 #define NR_ROW_OPS (sizeof row_ops / sizeof row_ops[0])
 
 static void
 write_header (FILE *fp)
 {
-  fprintf (fp, "%8s", "seconds");
-  for (size_t i = 0; i < NR_ROW_OPS; i++)
-    fprintf (fp, "%7s%6s", op_name (row_ops[i]), "B/s");
-  fprintf (fp, " busy depth      p99\n");
+  fprintf (fp, "UTC     seconds");
+  for (size_t i = 0; i < NR_ROW_OPS; i++) {
+    fprintf (fp, "%6s", op_name (row_ops[i]));
+    if (op_kind (row_ops[i]) == KIND_MOVED)
+      fprintf (fp, "%6s", "B/s");
+  }
+  fprintf (fp, " fail busy depth    p99\n");
+}
+
+/* The wall clock, and how long the server has run. */
+static void
+write_time (FILE *fp, const struct snapshot *now)
+{
+  char when[16], seconds[NUM2STR_LEN];
+  struct tm tm = { .tm_hour = 0 };
+
+  gmtime_r (&now->time.tv_sec, &tm);
+  strftime (when, sizeof when, "%H:%M:%S", &tm);
+  fprintf (fp, "%s%7s", when,
+           decimal2str (seconds, (double) now->elapsed_ns / NS_PER_S, 2, 7));
 }
 
 /* The 99th percentile of all operations together. */
@@ -42,17 +61,22 @@ row_p99 (char buf[NUM2STR_LEN], const struct recorder_totals *layer)
   }
   if (all.tally.requests == 0)
     return "-";
-  return num2str (buf, (double) op_percentile (&all, 99000), NUM_TIME);
+  return num2str (buf, (double) op_percentile (&all, 99000),
+                  NUM_SHORT_TIME);
 }
 
 static void
-write_op (FILE *fp, const struct tally *tally, uint64_t ns)
+write_op (FILE *fp, const struct snapshot *interval, enum op op)
 {
-  char requests[NUM2STR_LEN], bytes[NUM2STR_LEN];
+  const struct tally *tally = &interval->layers->ops[op].tally;
+  const uint64_t ns = interval->elapsed_ns;
+  char rate[NUM2STR_LEN];
 
-  fprintf (fp, "%7s%6s",
-           rate2str (requests, per_second (tally->requests, ns), NUM_COUNT),
-           rate2str (bytes, per_second (tally->bytes, ns), NUM_SHORT_BYTES));
+  fprintf (fp, "%6s",
+           rate2str (rate, per_second (tally->requests, ns), NUM_COUNT));
+  if (op_kind (op) == KIND_MOVED)
+    fprintf (fp, "%6s",
+             rate2str (rate, per_second (tally->bytes, ns), NUM_SHORT_BYTES));
 }
 
 void
@@ -60,19 +84,18 @@ text_write_row (FILE *fp, const struct report *report)
 {
   const struct snapshot *interval = report->interval;
   const struct recorder_totals *layer = interval->layers;
-  char seconds[NUM2STR_LEN], depth[NUM2STR_LEN], p99[NUM2STR_LEN];
+  char failed[NUM2STR_LEN], depth[NUM2STR_LEN], p99[NUM2STR_LEN];
 
-  if (report->intervals % ROWS_A_HEADER == 0) {
+  if (report->at_top || report->intervals % ROWS_A_HEADER == 0) {
     if (report->headed)
       text_write_head (fp, report->now);
     write_header (fp);
   }
-  fprintf (fp, "%8s",
-           decimal2str (seconds, (double) report->now->elapsed_ns / NS_PER_S,
-                        2, 9));
+  write_time (fp, report->now);
   for (size_t i = 0; i < NR_ROW_OPS; i++)
-    write_op (fp, &layer->ops[row_ops[i]].tally, interval->elapsed_ns);
-  fprintf (fp, "%5.0f%6s%9s\n",
+    write_op (fp, interval, row_ops[i]);
+  fprintf (fp, "%5s%5.0f%6s%7s\n",
+           count2str (failed, layer_failed (layer), 5),
            percent (layer->time.busy_ns, interval->elapsed_ns),
            decimal2str (depth, layer_mean_in_flight (layer), 1, 6),
            row_p99 (p99, layer));

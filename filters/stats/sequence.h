@@ -46,8 +46,8 @@ struct sequence {
   uint32_t counts[SEQUENCE_WINDOW];   /* and their bytes */
   uint32_t loose;                     /* a bit for each that is not (yet) */
                                       /* sequential */
-  uint32_t next;                      /* the place of the next request */
-  uint32_t used;
+  uint32_t failed;                    /* and for each loose one that failed */
+  uint64_t next;                      /* how many there were */
 };
 
 _Static_assert (SEQUENCE_WINDOW == 32, "loose has a bit for each place");
@@ -60,11 +60,62 @@ struct sequence_found {
   unsigned small;               /* of these, below SEQUENCE_SMALL */
 };
 
-/* A request of count bytes at offset.  Returns which requests this one
- * makes sequential: itself and those that came too early.  Not
- * thread-safe.
+/* Only for sequence_add: what a request makes sequential that may follow, and
+ * a turn of the window.
  */
-extern struct sequence_found sequence_add (struct sequence *sequence,
-                                           uint64_t offset, uint32_t count);
+extern void sequence_look (struct sequence *sequence,
+                           uint64_t offset, uint32_t count,
+                           struct sequence_found *found);
+extern void sequence_turn (struct sequence *sequence);
+
+static inline unsigned
+sequence_hash (uint64_t end)
+{
+  return (unsigned) ((end >> 9) * UINT64_C (0x9e3779b97f4a7c15)
+                     >> (64 - SEQUENCE_HASH_BITS));
+}
+
+/* False where certainly none ends there. */
+static inline bool
+sequence_may_end_at (const struct sequence *sequence, uint64_t offset)
+{
+  const unsigned h = sequence_hash (offset);
+
+  return (sequence->hashes[0][h / 64] | sequence->hashes[1][h / 64])
+    >> h % 64 & 1;
+}
+
+/* A request of count bytes at offset.  Sets found to which requests this one
+ * makes sequential: itself and those that came too early, unless these have
+ * failed.  Not thread-safe.
+ */
+static inline void
+sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count,
+              struct sequence_found *found)
+{
+  const unsigned place = sequence->next++ % SEQUENCE_WINDOW;
+  const uint32_t bit = UINT32_C (1) << place;
+  const unsigned h = sequence_hash (offset + count);
+
+  *found = (struct sequence_found) { 0 };
+  if (sequence_may_end_at (sequence, offset))
+    sequence_look (sequence, offset, count, found);
+  if (place == 0)
+    sequence_turn (sequence);
+  sequence->ends[place] = offset + count;
+  sequence->counts[place] = count;
+  sequence->loose |= bit;
+  if (sequence->failed)
+    sequence->failed &= ~bit;
+  if (found->requests)
+    sequence->loose ^= bit;
+  sequence->hashes[0][h / 64] |= UINT64_C (1) << h % 64;
+}
+
+/* A request failed that did not make itself sequential; number is what
+ * sequence->next was before it was added.  Returns whether another has counted
+ * it meanwhile.  If not, none will.
+ */
+extern bool sequence_fail (struct sequence *sequence, uint64_t number);
 
 #endif /* STATS_SEQUENCE_H */

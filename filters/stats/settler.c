@@ -92,7 +92,7 @@ settler_new (void)
   if (settler == NULL)
     return NULL;
   /* Untouched until it is needed, so it takes no memory. */
-  settler->heap = malloc (MAX_RINGS * sizeof *settler->heap);
+  settler->heap = malloc ((MAX_RINGS + 1) * sizeof *settler->heap);
   if (settler->heap == NULL || rings_init (&settler->rings) == -1) {
     free (settler->heap);
     free (settler);
@@ -224,7 +224,7 @@ forget_idle (struct settler *settler, struct ring **link, int left,
   return false;
 }
 
-/* The heap. */
+/* The heap, in an array with room for one more. */
 
 static void
 sift_down (struct entry *heap, size_t nr, size_t i)
@@ -232,9 +232,9 @@ sift_down (struct entry *heap, size_t nr, size_t i)
   const struct entry entry = heap[i];
   size_t child;
 
+  heap[nr].next = UINT64_MAX;   /* the other child of the last parent */
   while ((child = 2 * i + 1) < nr) {
-    if (child + 1 < nr && heap[child + 1].next < heap[child].next)
-      child++;
+    child += heap[child + 1].next < heap[child].next;
     if (entry.next <= heap[child].next)
       break;
     heap[i] = heap[child];

@@ -95,6 +95,8 @@ subtract_time (struct timeline_totals *interval,
   interval->most_in_flight = interval->recent_most;
   interval->open_busy_ns -= before->open_busy_ns;
   interval->waiting_ns -= before->waiting_ns;
+  for (unsigned state = 0; state < NR_STATES; state++)
+    interval->account[state] -= before->account[state];
   for (unsigned op = 0; op < NR_OPS; op++)
     subtract_op_time (interval, before, op);
   interval->first_begin = interval->recent_first;
@@ -135,6 +137,8 @@ void
 snapshot_subtract (struct snapshot *interval, const struct snapshot *now,
                    const struct snapshot *before)
 {
+  const uint64_t begin = before->start + before->elapsed_ns;
+
   snapshot_copy (interval, now);
   interval->elapsed_ns = clock_since (before->elapsed_ns, now->elapsed_ns);
   for (size_t i = 0; i < now->nr_layers; i++) {
@@ -142,10 +146,10 @@ snapshot_subtract (struct snapshot *interval, const struct snapshot *now,
     const struct recorder_totals *earlier = &before->layers[i];
 
     subtract_time (&layer->time, &earlier->time);
+    subtract_op (&layer->time.gaps, &earlier->time.gaps, begin);
     subtract_connections (&layer->connections, &earlier->connections);
     for (unsigned op = 0; op < NR_OPS; op++)
-      subtract_op (&layer->ops[op], &earlier->ops[op],
-                   before->start + before->elapsed_ns);
+      subtract_op (&layer->ops[op], &earlier->ops[op], begin);
     layer->unrecorded -= earlier->unrecorded;
   }
 }

@@ -23,6 +23,8 @@
 
 struct snapshot {
   const char *nbdkit_version;
+  const char *plugin;           /* its name, or NULL */
+  const char *label;            /* statslabel, or NULL */
   struct timespec start_time;   /* wall clock, for people; */
   struct timespec time;         /* nothing is worked out from it */
   pid_t pid;

@@ -21,6 +21,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 #include <unistd.h>
 
 #include <nbdkit-filter.h>
@@ -29,6 +30,7 @@
 #include "clock.h"
 #include "ops.h"
 #include "parse.h"
+#include "plugin.h"
 #include "recorder.h"
 #include "reporting.h"
 #include "zero.h"
@@ -51,9 +53,13 @@ struct handle {
   struct connection *connection;
   bool faces_client;
   struct ring *opening;         /* while the layers below are not prepared */
+  bool connected;               /* as the recorder knows */
 };
 
-static char *statsfile;
+/* How long a name for the run may be, in bytes. */
+#define MAX_LABEL 255
+
+static char *statsfile, *statslabel, *plugin;
 static struct report_options options = {
   .format = report_formats, .threshold = 95000,
   .nbdkit_version = NBDKIT_VERSION_STRING,
@@ -112,6 +118,8 @@ stats_unload (void)
   }
   reporting_free (reporting);
   free (statsfile);
+  free (statslabel);
+  free (plugin);
 }
 
 /* Parameters. */
@@ -140,6 +148,16 @@ config_format (const char *key, const char *value)
 }
 
 static int
+config_detail (const char *key, const char *value)
+{
+  options.full = strcmp (value, "full") == 0;
+  if (options.full || strcmp (value, "brief") == 0)
+    return 0;
+  nbdkit_error ("%s=%s: must be brief or full", key, value);
+  return -1;
+}
+
+static int
 config_bool (const char *key, const char *value, bool *result)
 {
   if (parse_bool (value, result) == 0)
@@ -163,11 +181,13 @@ config_zero (const char *key, const char *value)
 static int
 config_interval (const char *key, const char *value)
 {
-  if (parse_decimal (value, NS_PER_S, &options.interval_ns) == 0
+  if (parse_duration (value, &options.interval_ns) == 0
       && options.interval_ns >= MIN_INTERVAL_NS
       && options.interval_ns <= MAX_INTERVAL_NS)
     return 0;
-  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year", key, value);
+  nbdkit_error ("%s=%s: must be from 0.01 seconds to a year: a number of "
+                "seconds, or with one of the units ns, us, ms, s, and m for "
+                "minutes", key, value);
   return -1;
 }
 
@@ -181,13 +201,38 @@ config_threshold (const char *key, const char *value)
   return -1;
 }
 
+/* What nbdkit takes for a size; before 1.48 it takes 0x1000 for a number
+ * only.  It tells what is wrong, but not always of which parameter.
+ */
 static int
 config_block (const char *key, const char *value)
 {
-  if (parse_size (value, &options.block) == 0 && options.block > 0)
+  int64_t size;
+
+  if (strncasecmp (value, "0x", 2) != 0)
+    size = nbdkit_parse_size (value);
+  else if (nbdkit_parse_int64_t (key, value, &size) == -1)
+    size = -1;
+  options.block = size > 0 ? (uint64_t) size : 0;
+  if (size > 0)
     return 0;
-  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K",
+  nbdkit_error ("%s=%s: must be a size of at least 1 byte, such as 64K "
+                "or 0x1000",
                 key, value);
+  return -1;
+}
+
+static int
+config_label (const char *key, const char *value)
+{
+  if (strlen (value) > MAX_LABEL) {
+    nbdkit_error ("%s: must be at most %d bytes long", key, MAX_LABEL);
+    return -1;
+  }
+  options.label = statslabel = strdup (value);
+  if (statslabel)
+    return 0;
+  nbdkit_error ("%s: %m", key);
   return -1;
 }
 
@@ -199,10 +244,12 @@ static struct parameter {
   { .key = "statsfile",      .config = config_file },
   { .key = "statsappend",    .config = config_append },
   { .key = "statsformat",    .config = config_format },
+  { .key = "statsdetail",    .config = config_detail },
   { .key = "statsinterval",  .config = config_interval },
   { .key = "statsthreshold", .config = config_threshold },
   { .key = "statsblock",     .config = config_block },
   { .key = "statszero",      .config = config_zero },
+  { .key = "statslabel",     .config = config_label },
 };
 
 static int
@@ -247,12 +294,16 @@ stats_config_complete (nbdkit_next_config_complete *next,
   "                            (default: false).\n"                       \
   "statsformat=text|json|prometheus\n"                                    \
   "                            The format of reports (default: text).\n"  \
-  "statsinterval=SECONDS       Also report while running, each SECONDS.\n" \
+  "statsdetail=brief|full      Few tables in a text report, or all\n"    \
+  "                            (default: brief).\n"                      \
+  "statsinterval=TIME          Also report while running, each TIME: in\n"   \
+  "                            seconds, or with ns, us, ms, s or m.\n"    \
   "statsthreshold=PERCENT      How much of the sizes and alignments to\n" \
   "                            show one by one, 0: none (default: 95).\n" \
   "statsblock=SIZE             Tell how requests fit blocks of this size.\n" \
   "statszero=BOOL              Look whether written data is all zero\n"   \
-  "                            (default: false)."
+  "                            (default: false).\n"                       \
+  "statslabel=NAME             A name for this run, told in its reports."
 
 #ifdef HAVE_STRUCT_NBDKIT_FILTER_DUMP_PLUGIN
 static void
@@ -318,6 +369,7 @@ stats_get_ready (int thread_model)
     options.debug = nbdkit_debug;
   options.stdio_is_client = !nbdkit_stdio_safe ();
   if (reporting == NULL) {
+    options.plugin = plugin = plugin_name ();
     reporting = reporting_new (&options, nbdkit_error);
     settler = new_settler ();
     facing_client = count_facing_client ();
@@ -384,7 +436,12 @@ find_layer (nbdkit_backend *backend)
  * theirs like a request.
  */
 
-static const struct request opening = { .kind = KIND_OPENING };
+static struct ring *
+begin_opening (struct recorder *recorder, uint32_t flags)
+{
+  return recorder_begin (recorder, NULL, &(struct request) {
+    .kind = KIND_OPENING, .flags = flags });
+}
 
 /* It is over; ring is NULL where there was no memory. */
 static uint64_t
@@ -392,8 +449,8 @@ end_opening (struct ring *ring, bool failed)
 {
   if (ring == NULL)
     return 0;
-  recorder_stop (ring);
-  return recorder_end (ring, failed ? EIO : 0);
+  recorder_stop (ring, ring_record (ring));
+  return recorder_end (ring, ring_record (ring), failed ? EIO : 0);
 }
 
 /* Pass on what is asked of a connection, through call, and count it as part
@@ -406,7 +463,7 @@ end_opening (struct ring *ring, bool failed)
     struct ring *ring_;                                                   \
                                                                           \
     connection_ask (handle_->connection);                                 \
-    ring_ = recorder_begin (handle_->recorder, NULL, &opening);           \
+    ring_ = begin_opening (handle_->recorder, 0);                         \
     const typeof (call) r_ = (call);                                      \
     const uint64_t ns_ = end_opening (ring_, failed);                     \
                                                                           \
@@ -433,8 +490,7 @@ next_asked (void)
   ({                                                                      \
     struct layer *above_ = pthread_getspecific (asking);                  \
     struct layer *layer_ = next_asked ();                                 \
-    struct ring *ring_                                                    \
-      = recorder_begin (layer_->recorder, NULL, &opening);                \
+    struct ring *ring_ = begin_opening (layer_->recorder, 0);             \
                                                                           \
     pthread_setspecific (asking, layer_);                                 \
     const typeof (call) r_ = (call);                                      \
@@ -491,6 +547,7 @@ end_open (struct handle *handle, bool failed)
 {
   const uint64_t ns = end_opening (handle->opening, failed);
 
+  handle->connected = handle->opening && !failed;
   handle->opening = NULL;
   connection_asked (handle->connection, ns, failed);
 }
@@ -509,7 +566,7 @@ stats_open (nbdkit_next_open *next, nbdkit_context *context,
     return NULL;
   }
   connection_ask (handle->connection);
-  handle->opening = recorder_begin (handle->recorder, NULL, &opening);
+  handle->opening = begin_opening (handle->recorder, OPENING_CONNECTS);
   if (next (context, readonly, exportname) == -1) {
     end_open (handle, true);
     connection_release (handle->connection);
@@ -537,6 +594,8 @@ stats_close (void *vp)
 
   if (handle->opening)          /* one of them could not be prepared */
     end_open (handle, true);
+  if (handle->connected)
+    recorder_closed (handle->recorder);
   connection_closed (handle->connection);
   free (handle);
 }
@@ -561,8 +620,14 @@ static int
 stats_block_size (nbdkit_next *next, void *handle, uint32_t *minimum,
                   uint32_t *preferred, uint32_t *maximum)
 {
-  return ASKED (next->block_size (next, minimum, preferred, maximum),
-                r_ == -1);
+  const int r = ASKED (next->block_size (next, minimum, preferred, maximum),
+                       r_ == -1);
+
+  if (r == 0)
+    connection_block_sizes (((struct handle *) handle)->connection,
+                            &(struct block_sizes) {
+                              *minimum, *preferred, *maximum });
+  return r;
 }
 #endif
 
@@ -630,11 +695,11 @@ _Static_assert (NBDKIT_FLAG_MAY_TRIM == 1 << FLAG_MAY_TRIM
                 && NBDKIT_FLAG_FAST_ZERO == 1 << FLAG_FAST_ZERO,
                 "the recorder takes nbdkit's flags as they are");
 
-/* What came back; extents is NULL where nothing does. */
+/* What came back. */
 static inline void
 sum_up_extents (struct record *record, const struct nbdkit_extents *extents)
 {
-  const size_t count = extents ? nbdkit_extents_count (extents) : 0;
+  const size_t count = nbdkit_extents_count (extents);
 
   record->nr_extents = (uint32_t) count;
   record->data = record->hole = record->zero = 0;
@@ -665,12 +730,14 @@ sum_up_extents (struct record *record, const struct nbdkit_extents *extents)
     };                                                                    \
     struct ring *ring_ = recorder_begin (handle_->recorder,               \
                                          handle_->connection, &request_); \
+    struct record *record_ = ring_ ? ring_record (ring_) : NULL;          \
     const int r_ = (call);                                                \
                                                                           \
     if (ring_) {                                                          \
-      recorder_stop (ring_);                                              \
-      sum_up_extents (ring_record (ring_), returned);                     \
-      recorder_end (ring_, r_ == -1 ? (*err ? *err : EIO) : 0);           \
+      recorder_stop (ring_, record_);                                     \
+      if ((op) == OP_EXTENTS)                                             \
+        sum_up_extents (record_, returned);                               \
+      recorder_end (ring_, record_, r_ == -1 ? (*err ? *err : EIO) : 0);  \
     }                                                                     \
     r_;                                                                   \
   })

@@ -76,10 +76,14 @@ write_latency (FILE *fp, const struct op_totals *op)
   fputc ('\n', fp);
 }
 
-static void
-write_latencies (FILE *fp, const struct recorder_totals *layer)
+/* What the layer waited for requests stands beneath what these took. */
+void
+table_latency (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
-  if (!had_any (layer, had_success))
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const struct op_totals *gaps = &layer->time.gaps;
+
+  if (!had_any (layer, had_success) && gaps->tally.requests == 0)
     return;
   fprintf (fp, "\nlatency      mean      min      p50      p90      p99"
                "    p99.9      max   stddev\n");
@@ -89,9 +93,13 @@ write_latencies (FILE *fp, const struct recorder_totals *layer)
     fprintf (fp, "%-8s", op_name (op));
     write_latency (fp, &layer->ops[op]);
   }
+  if (gaps->tally.requests) {
+    fprintf (fp, "%-8s", "waiting");
+    write_latency (fp, gaps);
+  }
 }
 
-/* Requests in flight. */
+/* Requests in flight.  With never more than one, every figure is 1. */
 
 static void
 write_depth (FILE *fp, const char *name, double mean, unsigned most)
@@ -102,10 +110,12 @@ write_depth (FILE *fp, const char *name, double mean, unsigned most)
   fputc ('\n', fp);
 }
 
-static void
-write_in_flight (FILE *fp, const struct recorder_totals *layer)
+void
+table_in_flight (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
-  if (layer->time.most_in_flight == 0)
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
+  if (layer->time.most_in_flight < 2)
     return;
   fprintf (fp, "\nin flight    mean     most\n");
   write_depth (fp, "all", layer_mean_in_flight (layer),
@@ -135,9 +145,10 @@ set_depth_label (char label[16], unsigned class)
     snprintf (label, 16, "%u-%u", from, to);
 }
 
-static void
-write_depths (FILE *fp, const struct recorder_totals *layer)
+void
+table_depths (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
   char label[16], mean[NUM2STR_LEN];
 
   if (layer->time.most_in_flight < 2)
@@ -301,10 +312,12 @@ has_sizes (const struct recorder_totals *layer, enum op op)
   return op_kind (op) != KIND_NONE && had_success (layer, op);
 }
 
-static void
-write_sizes (FILE *fp, const struct recorder_totals *layer,
-             uint64_t threshold)
+void
+table_sizes (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const uint64_t threshold = snapshot->threshold;
+
   if (threshold == 0 || !had_any (layer, has_sizes))
     return;
   fprintf (fp, "\n%-34s%10s%7s %9s %8s\n", "sizes", "requests", "%", "bytes",
@@ -362,9 +375,27 @@ write_alignment (FILE *fp, const struct class *class, uint64_t requests)
 }
 
 static void
-write_alignments (FILE *fp, const struct recorder_totals *layer,
-                  uint64_t threshold)
+write_block_sizes (FILE *fp, const struct connections_totals *totals)
 {
+  const struct block_sizes *sizes = &totals->block_sizes;
+  char minimum[NUM2STR_LEN], preferred[NUM2STR_LEN], maximum[NUM2STR_LEN];
+
+  if (sizes->preferred == 0)
+    return;
+  fprintf (fp, "block sizes advertised: at least %s, preferred %s, at most %s\n",
+           num2str (minimum, sizes->minimum, NUM_BYTES),
+           num2str (preferred, sizes->preferred, NUM_BYTES),
+           num2str (maximum, sizes->maximum, NUM_BYTES));
+  if (totals->block_sizes_differ)
+    fprintf (fp, "  and others, or none, for other connections\n");
+}
+
+void
+table_alignment (FILE *fp, const struct snapshot *snapshot, size_t place)
+{
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const uint64_t threshold = snapshot->threshold;
+
   if (threshold == 0 || !had_any (layer, has_sizes))
     return;
   fprintf (fp, "\n%-32s%10s%7s%10s%7s\n", "aligned to, and not to twice that",
@@ -383,14 +414,16 @@ write_alignments (FILE *fp, const struct recorder_totals *layer,
     if (weight (&breakdown.rest))
       write_alignment (fp, &breakdown.rest, tally->requests);
   }
+  write_block_sizes (fp, &layer->connections);
 }
 
 /* Block fit. */
 
-static void
-write_block_fit (FILE *fp, const struct recorder_totals *layer,
-                 uint64_t block)
+void
+table_block_fit (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const uint64_t block = snapshot->block;
   char size[NUM2STR_LEN];
 
   if (block == 0 || !had_any (layer, has_sizes))
@@ -444,9 +477,12 @@ write_kind (FILE *fp, const struct recorder_totals *layer, enum op op,
   fputc ('\n', fp);
 }
 
-static void
-write_kinds (FILE *fp, const struct recorder_totals *layer, bool zero)
+void
+table_kinds (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+  const bool zero = snapshot->zero;
+
   if (!had_any (layer, has_kinds))
     return;
   fprintf (fp, "\nrequests sequential      FUA  may-trim  fast-zero"
@@ -485,9 +521,11 @@ write_failure (FILE *fp, enum op op, const struct failure *failure)
            num2str (longest, (double) failure->longest_ns, NUM_TIME));
 }
 
-static void
-write_failures (FILE *fp, const struct recorder_totals *layer)
+void
+table_failures (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
   if (!had_any (layer, had_failure))
     return;
   fprintf (fp, "\n%-48s%10s%10s%10s\n", "failures", "requests", "mean",
@@ -502,50 +540,65 @@ write_failures (FILE *fp, const struct recorder_totals *layer)
   }
 }
 
-/* The slowest requests.  Three of each operation tell what there is to
- * see; the JSON report has them all.
+/* The slowest requests, and the longest that the layer waited for one.
+ * Three of each tell what there is to see; the JSON report has them all.
  */
 #define SLOWEST_SHOWN 3
 
 static bool
+is_slowest (const struct op_totals *totals)
+{
+  return totals->extremes.slowest[0].latency_ns > 0;
+}
+
+static bool
 has_slowest (const struct recorder_totals *layer, enum op op)
 {
-  return layer->ops[op].extremes.slowest[0].latency_ns > 0;
+  return is_slowest (&layer->ops[op]);
 }
 
 static void
-write_slow (FILE *fp, enum op op, const struct slow_request *slow,
-            uint64_t start)
+write_slow (FILE *fp, const char *name, bool has_place,
+            const struct slow_request *slow, uint64_t start)
 {
   const double after = (double) clock_since (start, slow->begin);
   char size[NUM2STR_LEN], latency[NUM2STR_LEN], when[NUM2STR_LEN];
 
-  fprintf (fp, "%-8s%12s", op_name (op),
+  fprintf (fp, "%-8s%12s", name,
            num2str (latency, (double) slow->latency_ns, NUM_TIME));
-  if (op_kind (op) == KIND_NONE)
-    fprintf (fp, "%34s", "");
-  else
+  if (has_place)
     fprintf (fp, "%12s%22" PRIu64,
              num2str (size, (double) slow->count, NUM_BYTES), slow->offset);
+  else
+    fprintf (fp, "%34s", "");
   /* Eleven digits, decimals and unit would fill the column. */
   fprintf (fp, "%16s\n", after < 1e18 ? seconds2str (when, after)
                                       : num2str (when, after, NUM_TIME));
 }
 
 static void
-write_slowest (FILE *fp, const struct recorder_totals *layer,
-               uint64_t start)
+write_slowest_of (FILE *fp, const char *name, bool has_place,
+                  const struct op_totals *totals, uint64_t start)
 {
-  if (!had_any (layer, has_slowest))
+  const struct slow_request *slowest = totals->extremes.slowest;
+
+  for (unsigned i = 0; i < SLOWEST_SHOWN && slowest[i].latency_ns; i++)
+    write_slow (fp, name, has_place, &slowest[i], start);
+}
+
+void
+table_slowest (FILE *fp, const struct snapshot *snapshot, size_t place)
+{
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
+  if (!had_any (layer, has_slowest) && !is_slowest (&layer->time.gaps))
     return;
   fprintf (fp, "\n%-8s%12s%12s%22s%16s\n", "slowest", "latency", "size",
            "offset", "begun after");
-  for (unsigned op = 0; op < NR_OPS; op++) {
-    const struct slow_request *slowest = layer->ops[op].extremes.slowest;
-
-    for (unsigned i = 0; i < SLOWEST_SHOWN && slowest[i].latency_ns; i++)
-      write_slow (fp, op, &slowest[i], start);
-  }
+  for (unsigned op = 0; op < NR_OPS; op++)
+    write_slowest_of (fp, op_name (op), op_kind (op) != KIND_NONE,
+                      &layer->ops[op], snapshot->start);
+  write_slowest_of (fp, "waiting", false, &layer->time.gaps, snapshot->start);
 }
 
 /* Connections. */
@@ -558,7 +611,7 @@ write_opens (FILE *fp, const struct opens *opens)
 
   write_count (fp, 8, opens->opened);
   write_count (fp, 8, opens->failed);
-  fprintf (fp, "%12s%12s",
+  fprintf (fp, "%17s%9s",
            num2str (mean, (double) opens->ns / (double) attempts, NUM_TIME),
            num2str (longest, (double) opens->longest_ns, NUM_TIME));
 }
@@ -577,25 +630,9 @@ write_export_name (FILE *fp, const char *name)
   fprintf (fp, "  %-*s", WIDTH, i ? buf : "(default export)");
 }
 
-/* A client that asks what there is opens exports, too, so there are more
- * openings than clients.
- */
 static void
-write_connections (FILE *fp, const struct connections_totals *totals)
+write_opens_by_export (FILE *fp, const struct connections_totals *totals)
 {
-  char clients[NUM2STR_LEN], label[64];
-
-  if (totals->all.opened + totals->all.failed == 0)
-    return;
-  snprintf (label, sizeof label, "openings, by %s connections",
-            num2str (clients, (double) totals->clients, NUM_COUNT));
-  fprintf (fp, "\n%-30s%8s%8s%12s%12s%9s\n%-30s", label, "opened", "failed",
-           "mean time", "longest", "at once", "all");
-  write_opens (fp, &totals->all);
-  write_count (fp, 9, totals->most);
-  fputc ('\n', fp);
-  if (totals->nr_exports < 2)
-    return;
   for (unsigned i = 0; i < totals->nr_exports; i++) {
     write_export_name (fp, totals->exports[i].name);
     write_opens (fp, &totals->exports[i].opens);
@@ -608,39 +645,83 @@ write_connections (FILE *fp, const struct connections_totals *totals)
   }
 }
 
+/* A client that asks what there is opens exports, too, so there are more
+ * openings than clients.
+ */
 void
-tables_write (FILE *fp, const struct recorder_totals *layer,
-              const struct snapshot *snapshot)
+table_openings (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
-  write_latencies (fp, layer);
-  write_in_flight (fp, layer);
-  write_depths (fp, layer);
-  write_sizes (fp, layer, snapshot->threshold);
-  write_alignments (fp, layer, snapshot->threshold);
-  write_block_fit (fp, layer, snapshot->block);
-  write_kinds (fp, layer, snapshot->zero);
-  write_failures (fp, layer);
-  write_slowest (fp, layer, snapshot->start);
-  write_connections (fp, &layer->connections);
+  const struct connections_totals *totals
+    = &snapshot->layers[place].connections;
+  char clients[NUM2STR_LEN], label[64];
+
+  if (totals->all.opened + totals->all.failed == 0)
+    return;
+  snprintf (label, sizeof label, "openings, by %s connections",
+            num2str (clients, (double) totals->clients, NUM_COUNT));
+  fprintf (fp, "\n%-30s%8s%8s%17s%9s%8s\n%-30s", label, "opened", "failed",
+           "took on average", "longest", "at once", "all");
+  write_opens (fp, &totals->all);
+  write_count (fp, 8, totals->most);
+  fputc ('\n', fp);
+  if (totals->nr_exports > 1)
+    write_opens_by_export (fp, totals);
+}
+
+/* How much the layer had for each of what the one above had. */
+
+struct ratio {
+  double requests;
+  double bytes;                 /* negative: the one above had none */
+};
+
+static struct ratio
+op_ratio (const struct recorder_totals *layer, enum op op)
+{
+  const struct tally *above = &layer[-1].ops[op].tally;
+  const struct tally *below = &layer->ops[op].tally;
+
+  return (struct ratio) {
+    .requests = (double) below->requests / (double) above->requests,
+    .bytes = above->bytes
+             ? (double) below->bytes / (double) above->bytes : -1,
+  };
+}
+
+/* Would it be told as something else than 1.000? */
+static bool
+differs (double ratio)
+{
+  return ratio >= 0 && (ratio < 0.9995 || ratio >= 1.0005);
+}
+
+static bool
+has_ratio (const struct recorder_totals *layer, enum op op)
+{
+  if (!had_success (&layer[-1], op))
+    return false;
+  return differs (op_ratio (layer, op).requests)
+    || differs (op_ratio (layer, op).bytes);
 }
 
 void
-amplification_write (FILE *fp, const struct recorder_totals *upper,
-                     const struct recorder_totals *lower)
+table_amplification (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
+  if (place == 0 || !had_any (layer, has_ratio))
+    return;
   fprintf (fp, "\nfor each of the layer above  requests     bytes\n");
   for (unsigned op = 0; op < NR_OPS; op++) {
-    const struct tally *above = &upper->ops[op].tally;
-    const struct tally *below = &lower->ops[op].tally;
+    struct ratio ratio;
 
-    if (above->requests == 0)
+    if (!had_success (&layer[-1], op))
       continue;
+    ratio = op_ratio (layer, op);
     fprintf (fp, "%-28s", op_name (op));
-    write_decimal (fp, 9, 3, (double) below->requests
-                             / (double) above->requests);
-    if (above->bytes)
-      write_decimal (fp, 10, 3, (double) below->bytes
-                                / (double) above->bytes);
+    write_decimal (fp, 9, 3, ratio.requests);
+    if (ratio.bytes >= 0)
+      write_decimal (fp, 10, 3, ratio.bytes);
     fputc ('\n', fp);
   }
 }

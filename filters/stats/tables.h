@@ -4,26 +4,35 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* The tables of the text report that follow its first block. */
+/* The tables of the text report.  Which of them stand in it, and in which
+ * order, text.c says.
+ */
 
 #ifndef STATS_TABLES_H
 #define STATS_TABLES_H
 
+#include <stddef.h>
 #include <stdio.h>
 
 #include "snapshot.h"
 
-/* All tables of a layer that have something to say, each under a heading
- * and behind an empty line.
+/* Write a table about the layer at this place, the one nearest the client
+ * being at 0: behind an empty line a heading and its rows, of at most 80
+ * columns.  One that has nothing to say is left out.
  */
-extern void tables_write (FILE *fp, const struct recorder_totals *layer,
-                          const struct snapshot *snapshot);
+typedef void table_fn (FILE *fp, const struct snapshot *snapshot,
+                       size_t place);
 
-/* How many requests and bytes the lower of two layers had for each of the
- * upper.
- */
-extern void amplification_write (FILE *fp,
-                                 const struct recorder_totals *upper,
-                                 const struct recorder_totals *lower);
+extern table_fn table_latency;
+extern table_fn table_in_flight;
+extern table_fn table_depths;   /* latency by requests in flight */
+extern table_fn table_sizes;
+extern table_fn table_alignment;
+extern table_fn table_block_fit;
+extern table_fn table_kinds;    /* sequential, and flags */
+extern table_fn table_failures;
+extern table_fn table_slowest;
+extern table_fn table_openings;
+extern table_fn table_amplification;    /* against the layer above */
 
 #endif /* STATS_TABLES_H */

@@ -54,29 +54,34 @@ count_extents (struct extents_tally *extents, const struct record *record)
   extents->zero += record->zero;
 }
 
+/* What most requests do not have. */
+static void
+count_rare (struct tally *tally, const struct record *record, uint64_t block)
+{
+  if (block)
+    count_blocks (tally, record->offset, record->count, block);
+  count_flags (tally, record->flags);
+  tally->zero_bytes += record->zero_bytes;
+  if (record->kind == OP_EXTENTS)
+    count_extents (&tally->extents, record);
+}
+
 void
 tally_record (struct tally *tally, const struct record *record,
               uint64_t latency_ns, uint64_t block)
 {
   struct size_class *size = &tally->sizes[size_class (record->count)];
 
-  tally->requests++;
+  tally_latency (tally, latency_ns);
   tally->bytes += record->count;
-  tally->latency_ns += latency_ns;
-  tally->bins[histogram_bin (latency_ns)]++;
   size->requests++;
   size->bytes += record->count;
   size->latency_ns += latency_ns;
   tally->offset_alignment[alignment (record->offset, OFFSET_ALIGNMENTS)]++;
   tally->length_alignment[alignment (record->count, LENGTH_ALIGNMENTS)]++;
-  tally->misaligned += (record->offset | record->count) % ALIGNED_TO != 0;
-  if (block)
-    count_blocks (tally, record->offset, record->count, block);
-  if (record->flags)
-    count_flags (tally, record->flags);
-  tally->zero_bytes += record->zero_bytes;
-  if (record->kind == OP_EXTENTS)
-    count_extents (&tally->extents, record);
+  if (block | record->flags | record->zero_bytes
+      | (record->kind == OP_EXTENTS))
+    count_rare (tally, record, block);
 }
 
 void

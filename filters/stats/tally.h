@@ -30,8 +30,10 @@
 #define OFFSET_ALIGNMENTS 65
 #define LENGTH_ALIGNMENTS 33
 
-/* Storage mostly works in blocks of at least that size. */
-#define ALIGNED_TO UINT64_C (4096)
+/* Storage mostly works in blocks of at least that size, where it does not
+ * say which it prefers.
+ */
+#define ALIGNED_TO UINT32_C (4096)
 
 /* How many blocks a request touches: 1, 2, 3, or more. */
 #define BLOCKS_TOUCHED 4
@@ -62,7 +64,7 @@ struct tally {
   struct size_class sizes[SIZE_CLASSES];
   uint64_t offset_alignment[OFFSET_ALIGNMENTS];
   uint64_t length_alignment[LENGTH_ALIGNMENTS];
-  uint64_t misaligned;          /* to ALIGNED_TO, in offset or length */
+  uint64_t misaligned;          /* see tally_alignment */
 
   struct {                      /* against blocks of statsblock bytes */
     uint64_t aligned;           /* offset and length */
@@ -105,9 +107,29 @@ size_class (uint32_t count)
   return count ? 32 - (unsigned) __builtin_clz (count) : 0;
 }
 
+/* Count what has a latency, and nothing else of it. */
+static inline void
+tally_latency (struct tally *tally, uint64_t latency_ns)
+{
+  tally->requests++;
+  tally->latency_ns += latency_ns;
+  tally->bins[histogram_bin (latency_ns)]++;
+}
+
 /* Count a request that succeeded; block is statsblock or 0. */
 extern void tally_record (struct tally *tally, const struct record *record,
                           uint64_t latency_ns, uint64_t block);
+
+/* Count whether it is a multiple of a block size, in offset and length: that
+ * which the storage prefers, a power of two, or ALIGNED_TO.
+ */
+static inline void
+tally_alignment (struct tally *tally, const struct record *record,
+                 uint32_t block)
+{
+  if (((uint32_t) record->offset | record->count) & (block - 1))
+    tally->misaligned++;
+}
 
 /* Count a failed request; error is below NR_ERRNOS, 0 for what is none. */
 extern void failures_count (struct failures *failures, unsigned error,

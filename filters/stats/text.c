@@ -7,6 +7,7 @@
 #include <config.h>
 
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -14,17 +15,24 @@
 #include "diagnosis.h"
 #include "num2str.h"
 #include "report.h"
+#include "account.h"
 #include "tables.h"
+#include "utf8.h"
 
 void
 text_write_head (FILE *fp, const struct snapshot *snapshot)
 {
   char when[32];
-  struct tm tm;
+  struct tm tm = { .tm_mday = 1 };
 
   gmtime_r (&snapshot->time.tv_sec, &tm);
   strftime (when, sizeof when, "%Y-%m-%dT%H:%M:%SZ", &tm);
-  fprintf (fp, "report: %s, pid %ld\n", when, (long) snapshot->pid);
+  fprintf (fp, "report: %s, pid %ld", when, (long) snapshot->pid);
+  if (snapshot->label) {
+    fputs (", run ", fp);
+    utf8_write_plain (fp, snapshot->label);
+  }
+  fputc ('\n', fp);
 }
 
 /* What stands at the end of an operation's line and of the total. */
@@ -130,9 +138,10 @@ write_times (FILE *fp, const struct recorder_totals *layer,
 }
 
 static void
-write_layer (FILE *fp, const struct recorder_totals *layer,
-             const struct snapshot *snapshot)
+write_first_lines (FILE *fp, const struct snapshot *snapshot, size_t place)
 {
+  const struct recorder_totals *layer = &snapshot->layers[place];
+
   write_times (fp, layer, snapshot);
   fprintf (fp, "bytes: read %" PRIu64 ", written %" PRIu64
            ", zeroed %" PRIu64 ", trimmed %" PRIu64 "\n",
@@ -144,7 +153,36 @@ write_layer (FILE *fp, const struct recorder_totals *layer,
   if (layer->unrecorded)
     fprintf (fp, "not recorded: %" PRIu64 " ops, for want of memory\n",
              layer->unrecorded);
-  tables_write (fp, layer, snapshot);
+}
+
+/* What is told of a layer, in this order. */
+static const struct section {
+  table_fn *write;
+  bool brief;                   /* in a brief report as well */
+} sections[] = {
+  { write_first_lines,   true },
+  { table_latency,       true },
+  { table_account,       true },
+  { table_in_flight,     false },
+  { table_depths,        false },
+  { table_sizes,         false },
+  { table_alignment,     false },
+  { table_block_fit,     false },
+  { table_kinds,         false },
+  { table_failures,      true },
+  { table_slowest,       false },
+  { table_openings,      false },
+  { table_amplification, false },
+};
+#define NR_SECTIONS (sizeof sections / sizeof sections[0])
+
+static void
+write_layer (FILE *fp, const struct report *report, size_t place)
+{
+  for (size_t i = 0; i < NR_SECTIONS; i++) {
+    if (sections[i].brief || report->full)
+      sections[i].write (fp, report->now, place);
+  }
 }
 
 static void
@@ -158,9 +196,9 @@ write_layer_heading (FILE *fp, size_t i, size_t nr_layers)
   fprintf (fp, "\n");
 }
 
-/* A finding, broken into lines of at most 80 columns. */
+/* Broken into lines of at most 80 columns. */
 static void
-write_finding (FILE *fp, const char *text)
+write_lines (FILE *fp, const char *text)
 {
   enum { WIDTH = 78 };
   const char *indent = "- ";
@@ -181,23 +219,43 @@ write_finding (FILE *fp, const char *text)
   }
 }
 
+/* With the name under which the manual has it. */
+static void
+write_finding (FILE *fp, const struct finding *finding)
+{
+  char text[sizeof finding->text + 32];
+
+  snprintf (text, sizeof text, "%s [%s]", finding->text, finding->code);
+  write_lines (fp, text);
+}
+
+static bool
+is_worth_telling (const struct finding *finding)
+{
+  return finding->kind != TIME || finding->weight >= FINDING_WEIGHT;
+}
+
 static void
 write_diagnosis (FILE *fp, const struct snapshot *snapshot)
 {
   struct finding findings[MAX_FINDINGS];
   const size_t nr = diagnose (snapshot, findings);
+  bool heading = false;
 
-  if (nr > 0)
-    fprintf (fp, "\ndiagnosis\n");
-  for (size_t i = 0; i < nr; i++)
-    write_finding (fp, findings[i].text);
+  for (size_t i = 0; i < nr; i++) {
+    if (!is_worth_telling (&findings[i]))
+      continue;
+    if (!heading)
+      fprintf (fp, "\ndiagnosis\n");
+    heading = true;
+    write_finding (fp, &findings[i]);
+  }
 }
 
 void
 text_write (FILE *fp, const struct report *report)
 {
   const struct snapshot *snapshot = report->now;
-  const struct recorder_totals *layers = snapshot->layers;
   char elapsed[NUM2STR_LEN];
 
   if (report->intervals)
@@ -209,9 +267,7 @@ text_write (FILE *fp, const struct report *report)
   for (size_t i = 0; i < snapshot->nr_layers; i++) {
     if (snapshot->nr_layers > 1)
       write_layer_heading (fp, i, snapshot->nr_layers);
-    write_layer (fp, &layers[i], snapshot);
-    if (i > 0)
-      amplification_write (fp, &layers[i - 1], &layers[i]);
+    write_layer (fp, report, i);
   }
   write_diagnosis (fp, snapshot);
 }

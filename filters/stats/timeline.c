@@ -18,14 +18,25 @@ timeline_init (struct timeline *timeline, uint64_t now)
   concurrency_init (&timeline->concurrency, now);
 }
 
+/* The one that counts it may end later, and until then there is one less than
+ * was counted, which may be less than none.
+ */
 void
-timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
-                 struct sequence *stream)
+timeline_unfollow (struct timeline *timeline, const struct in_order *request,
+                   const struct record *record, struct sequence *stream)
 {
-  const struct sequence_found found = sequence_add (stream, offset, count);
+  if (request->follows.requests || !sequence_fail (stream, request->number))
+    return;
+  timeline->sequential[record->kind]--;
+  timeline->small_sequential[record->kind] -= record->count < SEQUENCE_SMALL;
+}
 
-  request->sequential = found.requests;
-  request->small = found.small;
+static uint64_t
+never_less (uint64_t *told, uint64_t count)
+{
+  if ((int64_t) count > (int64_t) *told)
+    *told = count;
+  return *told;
 }
 
 static void
@@ -34,12 +45,17 @@ read_op (struct timeline *timeline, enum op op, uint64_t now,
 {
   const struct concurrency *c = &timeline->concurrency;
 
-  totals->op_busy_ns[op] = c->kinds[op].ns;
-  totals->in_flight[op] = (unsigned) c->kinds[op].n;
+  totals->op_busy_ns[op] = concurrency_busy_ns (c, 1u << op);
+  totals->in_flight[op] = c->n[op];
   timeline->told_in_flight_ns[op]
     = time_later (timeline->told_in_flight_ns[op],
                   concurrency_in_flight_ns (c, op, now));
   totals->in_flight_ns[op] = timeline->told_in_flight_ns[op];
+  totals->sequential[op] = never_less (&timeline->told_sequential[op],
+                                       timeline->sequential[op]);
+  totals->small_sequential[op]
+    = never_less (&timeline->told_small_sequential[op],
+                  timeline->small_sequential[op]);
   totals->op_most_in_flight[op] = c->op_most[op].run;
   totals->op_recent_most[op] = c->op_most[op].recent;
   for (unsigned size = 0; size < SIZE_CLASSES; size++) {
@@ -61,12 +77,14 @@ timeline_read (struct timeline *timeline, uint64_t now,
   concurrency_settle (c, now);
   memset (totals, 0, sizeof *totals);
   totals->first_begin = c->first_begin;
-  totals->last_end = c->requests.n ? now : c->requests.last_end;
+  totals->last_end = c->requests ? now : c->last_end;
   totals->recent_first = c->recent_first;
-  totals->busy_ns = c->all.ns;
-  totals->request_busy_ns = c->requests.ns;
-  totals->open_busy_ns = c->kinds[KIND_OPENING].ns;
-  totals->waiting_ns = c->waiting_ns;
+  totals->busy_ns = concurrency_busy_ns (c, SET_KINDS);
+  totals->request_busy_ns = concurrency_busy_ns (c, SET_REQUESTS);
+  totals->open_busy_ns = concurrency_busy_ns (c, 1u << KIND_OPENING);
+  totals->waiting_ns = concurrency_waiting_ns (c);
+  concurrency_account (c, totals->account);
+  totals->gaps = timeline->gaps;
   totals->most_in_flight = c->most.run;
   totals->recent_most = c->most.recent;
   for (unsigned op = 0; op < NR_OPS; op++)
@@ -74,8 +92,5 @@ timeline_read (struct timeline *timeline, uint64_t now,
   memcpy (totals->size_depths, timeline->size_depths,
           sizeof totals->size_depths);
   memcpy (totals->overlapped, timeline->overlapped, sizeof totals->overlapped);
-  memcpy (totals->sequential, timeline->sequential, sizeof totals->sequential);
-  memcpy (totals->small_sequential, timeline->small_sequential,
-          sizeof totals->small_sequential);
   concurrency_forget_recent (c);
 }

@@ -18,9 +18,9 @@
 #include <stdint.h>
 
 #include "concurrency.h"
+#include "op_totals.h"
 #include "record.h"
 #include "sequence.h"
-#include "tally.h"
 
 /* Latencies by how many requests of all operations were in flight when the
  * request began, itself included: 1, 2, 3-4, 5-8 ... 33-64, and more.
@@ -60,6 +60,8 @@ struct timeline_totals {
   uint64_t open_busy_ns;        /* with an opening in flight */
   uint64_t waiting_ns;          /* with nothing in flight, from the begin of
                                    the first request to that of the last */
+  uint64_t account[NR_STATES];  /* adds up to all time up to the moment */
+  struct op_totals gaps;        /* see struct gap */
   unsigned in_flight[NR_OPS];   /* begun and not ended */
   uint64_t in_flight_ns[NR_OPS]; /* requests in flight, summed over time */
   unsigned most_in_flight, op_most_in_flight[NR_OPS];
@@ -74,25 +76,40 @@ struct timeline_totals {
 
 /* A request or an opening between its begin and its end. */
 struct in_order {
-  uint64_t began;
   unsigned kind;
   unsigned depth;               /* requests in flight then, itself included */
   bool overlapped;              /* another was in flight then, or since */
-  unsigned sequential, small;   /* requests that it makes that, see
+  struct sequence_found follows; /* what it makes sequential, see
                                    timeline_follow */
+  uint64_t number;              /* in its stream */
 };
 
 struct timeline {
   struct concurrency concurrency;
+  struct op_totals gaps;
   struct in_order *alone;       /* the only request in flight, if no other
                                    was in flight since it began */
   struct depth_class size_depths[NR_OPS][SIZE_CLASSES][DEPTH_CLASSES];
   uint64_t overlapped[NR_OPS];
   uint64_t sequential[NR_OPS], small_sequential[NR_OPS];
-  uint64_t told_in_flight_ns[NR_OPS]; /* which never becomes less */
+
+  /* What was told, which never becomes less. */
+  uint64_t told_in_flight_ns[NR_OPS];
+  uint64_t told_sequential[NR_OPS], told_small_sequential[NR_OPS];
 };
 
 extern void timeline_init (struct timeline *timeline, uint64_t now);
+
+static inline void
+timeline_count_gap (struct timeline *timeline, struct gap gap)
+{
+  struct op_totals *gaps = &timeline->gaps;
+
+  if (extremes_latency (&gaps->extremes, gap.ns, gaps->tally.requests))
+    extremes_slow (&gaps->extremes, &(struct record) { .begin = gap.begin },
+                   gap.ns);
+  tally_latency (&gaps->tally, gap.ns);
+}
 
 /* A request of kind, or an opening, begins at time.  The caller keeps
  * request, which is filled in, until its end.
@@ -103,10 +120,14 @@ static inline void
 timeline_begin (struct timeline *timeline, struct in_order *request,
                 unsigned kind, uint64_t time)
 {
-  request->began = time;
+  struct concurrency *c = &timeline->concurrency;
+  const struct gap gap = concurrency_begin (c, kind, time);
+
+  if (gap.ns)
+    timeline_count_gap (timeline, gap);
   request->kind = kind;
-  request->sequential = request->small = 0;
-  request->depth = concurrency_begin (&timeline->concurrency, kind, time);
+  request->follows = (struct sequence_found) { 0 };
+  request->depth = c->requests;
   request->overlapped = request->depth > 1;
   if (kind >= NR_OPS)
     return;
@@ -127,11 +148,12 @@ timeline_count_sequential (struct timeline *timeline,
                            const struct in_order *request,
                            const struct record *record)
 {
-  const bool itself = record->failed && request->sequential > 0;
+  const struct sequence_found *found = &request->follows;
+  const bool itself = record->failed;
 
-  timeline->sequential[record->kind] += request->sequential - itself;
+  timeline->sequential[record->kind] += found->requests - itself;
   timeline->small_sequential[record->kind]
-    += request->small - (itself && record->count < SEQUENCE_SMALL);
+    += found->small - (itself && record->count < SEQUENCE_SMALL);
 }
 
 /* It ends, as the record says. */
@@ -139,19 +161,20 @@ static inline void
 timeline_end (struct timeline *timeline, struct in_order *request,
               const struct record *record)
 {
+  const unsigned kind = request->kind;
   struct depth_class *class;
 
-  concurrency_end (&timeline->concurrency, request->kind, request->began,
-                   record->end);
-  if (request->kind >= NR_OPS)
+  concurrency_end (&timeline->concurrency, kind, record->end);
+  if (kind >= NR_OPS)
     return;
   if (timeline->alone == request)
     timeline->alone = NULL;
-  timeline->overlapped[record->kind] += request->overlapped;
-  timeline_count_sequential (timeline, request, record);
+  timeline->overlapped[kind] += request->overlapped;
+  if (request->follows.requests)
+    timeline_count_sequential (timeline, request, record);
   if (record->failed)
     return;
-  class = &timeline->size_depths[record->kind][size_class (record->count)]
+  class = &timeline->size_depths[kind][size_class (record->count)]
                                 [depth_class_of (request->depth)];
   class->requests++;
   class->latency_ns += record->end - record->begin;
@@ -161,8 +184,21 @@ timeline_end (struct timeline *timeline, struct in_order *request,
  * the stream of its connection and operation.  It counts when it ends, so
  * that no figure is ever taken back.
  */
-extern void timeline_follow (struct in_order *request, uint64_t offset,
-                             uint32_t count, struct sequence *stream);
+static inline void
+timeline_follow (struct in_order *request, uint64_t offset, uint32_t count,
+                 struct sequence *stream)
+{
+  request->number = stream->next;
+  sequence_add (stream, offset, count, &request->follows);
+}
+
+/* Such a request has failed, as the record says.  If it came too early, and
+ * the one that it follows has counted it, that is taken back.
+ */
+extern void timeline_unfollow (struct timeline *timeline,
+                               const struct in_order *request,
+                               const struct record *record,
+                               struct sequence *stream);
 
 /* All as it is at the moment now, when everything up to now was told. */
 extern void timeline_read (struct timeline *timeline, uint64_t now,

@@ -50,3 +50,28 @@ utf8_next (const char *s, bool *good)
   *good = found == wanted;
   return 1 + (size_t) found;
 }
+
+/* The control characters of ASCII, and those from U+0080 to U+009F. */
+static bool
+is_control (const char *s)
+{
+  const unsigned char *bytes = (const unsigned char *) s;
+
+  return bytes[0] < ' ' || bytes[0] == 0x7f
+    || (bytes[0] == 0xc2 && bytes[1] < 0xa0);
+}
+
+void
+utf8_write_plain (FILE *fp, const char *s)
+{
+  while (*s) {
+    bool good;
+    const size_t length = utf8_next (s, &good);
+
+    if (good && !is_control (s))
+      fwrite (s, 1, length, fp);
+    else
+      fputc ('?', fp);
+    s += length;
+  }
+}

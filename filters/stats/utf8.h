@@ -11,6 +11,7 @@
 
 #include <stdbool.h>
 #include <stddef.h>
+#include <stdio.h>
 
 /* What a sequence that is not UTF-8 is replaced by: U+FFFD. */
 #define UTF8_REPLACEMENT "\xef\xbf\xbd"
@@ -20,5 +21,10 @@
  * as could have begun a character.
  */
 extern size_t utf8_next (const char *s, bool *good);
+
+/* Write s for people to read: what is not UTF-8, or may do something to a
+ * terminal, is a question mark.
+ */
+extern void utf8_write_plain (FILE *fp, const char *s);
 
 #endif /* STATS_UTF8_H */

@@ -1,0 +1,120 @@
+/* nbdkit-stats
+ * Copyright (C) 2026 The nbdkit-stats authors
+ * SPDX-License-Identifier: BSD-3-Clause
+ * The whole licence is in the file LICENSE.
+ */
+
+/* What went wrong. */
+
+#include <config.h>
+
+#include <errno.h>
+#include <inttypes.h>
+#include <string.h>
+
+#include "rules.h"
+
+/* So nbdkit ends what waits when it is told to end, or a client is gone. */
+static bool
+is_cut_short (const struct failure *failure)
+{
+  return failure->error == ESHUTDOWN;
+}
+
+static uint64_t
+cut_short (const struct recorder_totals *layer)
+{
+  uint64_t requests = 0;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    for (unsigned i = 0; i < MAX_FAILURES; i++) {
+      const struct failure *f = &layer->ops[op].failures.by_errno[i];
+
+      requests += is_cut_short (f) ? f->requests : 0;
+    }
+  }
+  return requests;
+}
+
+bool
+check_cut_short (struct context *c)
+{
+  const uint64_t requests = cut_short (c->layer);
+
+  if ((double) requests < c->rule->threshold)
+    return false;
+  say (c->finding, 0, "%" PRIu64 " request%s cut short (ESHUTDOWN), as "
+       "happens when nbdkit is told to end or a client goes away.", requests,
+       requests == 1 ? " was" : "s were");
+  set_number (c->finding, 0, "cut_short", (double) requests);
+  return true;
+}
+
+bool
+check_failures (struct context *c)
+{
+  const uint64_t failed = layer_failed (c->layer) - cut_short (c->layer);
+  const struct failure *most = NULL;
+  enum op most_op = 0;
+
+  if ((double) failed < c->rule->threshold)
+    return false;
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    for (unsigned i = 0; i < MAX_FAILURES; i++) {
+      const struct failure *f = &c->layer->ops[op].failures.by_errno[i];
+
+      if (f->requests && !is_cut_short (f)
+          && (most == NULL || f->requests > most->requests)) {
+        most = f;
+        most_op = op;
+      }
+    }
+  }
+  say (c->finding, 0, "%" PRIu64 " request%s failed: %" PRIu64 " %s "
+       "request%s with %s%s.", failed, plural (failed),
+       most->requests, op_name (most_op), plural (most->requests),
+       most->error == FAILURE_OTHER ? "various errors"
+                                    : strerror ((int) most->error),
+       most->requests == failed ? "" : ", and others");
+  set_number (c->finding, 0, "failed", (double) failed);
+  set_number (c->finding, 1, "most_common", (double) most->requests);
+  return true;
+}
+
+bool
+check_open_failures (struct context *c)
+{
+  const struct opens *opens = &c->layer->connections.all;
+
+  if ((double) opens->failed < c->rule->threshold)
+    return false;
+  say (c->finding, 0, "%" PRIu64 " of %" PRIu64 " connections could not be "
+       "opened.", opens->failed, opens->failed + opens->opened);
+  set_number (c->finding, 0, "failed_opens", (double) opens->failed);
+  return true;
+}
+
+bool
+check_unrecorded (struct context *c)
+{
+  if ((double) c->layer->unrecorded < c->rule->threshold)
+    return false;
+  say (c->finding, 0, "This report lacks %" PRIu64 " request%s, for want "
+       "of memory.", c->layer->unrecorded, plural (c->layer->unrecorded));
+  set_number (c->finding, 0, "unrecorded", (double) c->layer->unrecorded);
+  return true;
+}
+
+bool
+check_unfinished (struct context *c)
+{
+  const uint64_t in_flight = layer_in_flight (c->layer);
+
+  if (!c->snapshot->ended || (double) in_flight < c->rule->threshold)
+    return false;
+  say (c->finding, 0, "%" PRIu64 " request%s still in flight at the end. That "
+       "time is busy time, and in no count of requests, bytes or latencies.",
+       in_flight, in_flight == 1 ? " was" : "s were");
+  set_number (c->finding, 0, "in_flight", (double) in_flight);
+  return true;
+}
