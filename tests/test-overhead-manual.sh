@@ -30,10 +30,17 @@ values ()
 values measure >measurements
 sed -n '/^=head1 MEASUREMENTS/,/^=head1/s/^=head2 //p' "$manual" | sort |
   diff measurements - || fail "not the same: measurements (<) and heads (>)"
-values backend >backends
+
+nbdkit-stats overhead nofilter --measure=time --backend=all --threads=1 \
+             --repeat=1 --seconds=0.01 --json |
+  jq -r '[.time[].backend] | unique[]' | sort >backends
+[ -s backends ] || fail "there is no backend"
 sed -n '/^=head1 BACKENDS/,/^=head1/{/^=item/p}' "$manual" |
   grep -o 'C<[^>]*>' | tr -d 'C<>' | sort |
   diff backends - || fail "not the same: backends (<) and items (>)"
+while read -r backend; do
+  grep -qw -e "$backend" help || fail "--help does not have $backend"
+done <backends
 
 measure=$(paste -s -d , measurements)
 valgrind --version || measure=${measure/instructions,/}

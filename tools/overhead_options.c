@@ -32,9 +32,10 @@ Options:\n\
   --measure=time|inside|cold|memory|instructions|beside|opening|all\n\
                         what to measure, several with commas\n\
                         (time,cold,memory,instructions)\n\
-  --backend=no-op|getppid|file-512|file-1024|file-4096|file-8192|file-65536|sleep|all\n\
-                        what is below the filter, several with commas\n\
-                        (no-op,getppid,file-4096,sleep)\n\
+  --backend=no-op|getppid|file-4096|sleep|all\n\
+                        what is below the filter, several with commas (the\n\
+                        first four); also file-512, file-1024, file-8192 and\n\
+                        file-65536\n\
   --threads=N,...       threads that send requests, 1 to 4096 (1,16)\n\
   --sharing=N           so many of them share a connection (1)\n\
   --rw=read|write|both  what they send (both)\n\
