@@ -14,12 +14,17 @@
 #include "measure.h"
 #include "own_threads.h"
 
+/* Without mallinfo2 only what is resident is known. */
 static int64_t
 heap_now (void)
 {
+#ifdef HAVE_MALLINFO2
   const struct mallinfo2 info = mallinfo2 (); /* of all arenas */
 
   return (int64_t) (info.uordblks + info.hblkhd);
+#else
+  return 0;
+#endif
 }
 
 /* The kernel's other figures are rounded for speed, this one is exact. */
