@@ -9,6 +9,7 @@
 #
 #   QUICK=1         only see whether all works
 #   PAIRS=N         rounds of end-to-end.sh
+#   REPEAT=N        rounds of the others
 #   NBDKIT=FILE     another nbdkit than the one in PATH
 #   top_builddir    if it is not the directory above
 
@@ -25,14 +26,16 @@ filterdir=$("$NBDKIT" --dump-config | sed -n 's/^filterdir=//p')
 stock=$filterdir/nbdkit-stats-filter.so
 ours=$top_builddir/filters/stats/.libs/nbdkit-stats-filter.so
 
-for file in ./overhead "$stock" "$ours"; do
+tool=$top_builddir/tools/nbdkit-stats
+
+for file in "$tool" "$stock" "$ours"; do
   if [ ! -e "$file" ]; then
     echo "$0: $file is missing" >&2
     exit 1
   fi
 done
 
-PATH=$PWD:$PATH
+PATH=${tool%/*}:$PATH
 
 # In memory if that can be, so that no disk has a part in the figures.
 : "${TMPDIR:=/dev/shm}"

@@ -7,7 +7,7 @@
 # Runs all benchmarks and writes results.md: "make bench". It takes a quarter of
 # an hour, and nothing else should run meanwhile. "make bench QUICK=1" takes a
 # minute and a half, writes quick.md in the build tree, and its figures mean
-# little.
+# little. REPEAT=N makes N rounds instead of seven.
 
 # shellcheck source=SCRIPTDIR/functions.sh
 source "$(dirname "$0")/functions.sh"
@@ -16,18 +16,18 @@ set -e -u -o pipefail
 if [ "$QUICK" ]; then
   results=quick.md
   connections=100
-  speed="--repeat=3 --seconds=0.02"
+  speed="--repeat=${REPEAT:-2} --seconds=0.02"
   watch="--repeat=1 --seconds=0.2"
-  many="--repeat=1 --seconds=0.02"
+  backends=no-op,getppid,file-4096
 else
   results=$(dirname "$0")/results.md
-  speed="--repeat=7"
-  watch="--repeat=7 --seconds=1"
-  many="--repeat=7"
+  speed="--repeat=${REPEAT:-7}"
+  watch="--repeat=${REPEAT:-7} --seconds=1"
+  backends=no-op,getppid,file-512,file-1024,file-4096,file-8192,file-65536
   connections=1000
 fi
-speed_few=--backend=no-op,getppid,file-4096
-with="stock:\$stock statsfile=/dev/null ours:\$ours statsfile=/dev/null"
+with="ours:\$ours statsfile=/dev/null --against=stock:\$stock statsfile=/dev/null"
+layer="--against=nofilter"
 
 say ()
 {
@@ -35,13 +35,20 @@ say ()
   echo
 }
 
-# show NAME COMMAND: run it, and show both it and what it prints, which is kept
-# in $tmp/NAME, too.
+# show NAME COMMAND: run it, and show both it and what it prints
 show ()
 {
   printf '    %s\n\n' "$2"
   eval "$2" | tee "$tmp/$1"
   echo
+}
+
+# overhead NAME OPTION...: show what the tool measures, and keep it as JSON in
+# $tmp/NAME.json
+overhead ()
+{
+  printf '    nbdkit-stats overhead %s\n\n' "${*:2}"
+  eval "nbdkit-stats overhead ${*:2} --nbdkit=\$NBDKIT --output=$tmp/$1.json"
 }
 
 first_line ()
@@ -75,14 +82,40 @@ warn_if_busy ()
 {
   if [ "$(calc %d "100 * $(load)")" -gt 50 ]; then
     say <<END
-**The machine was busy with other things. The figures of several threads mean
-little then.**
+**The machine was busy with other things. The figures of several threads
+mean little then.**
 END
   fi
 }
 
+tell_rounds ()
+{
+  if [ "${REPEAT-}" ]; then
+    say <<<"This run had $REPEAT rounds instead of seven."
+  fi
+}
+
+calc ()
+{
+  awk "BEGIN { printf \"$1\", $2 }"
+}
+
+# figure NAME TABLE KEY THROUGH [COLUMN VALUE]...: out of what overhead kept: of
+# the first row that has these values; of rounds the median
+figure ()
+{
+  local name=$1 table=$2 key=$3
+  set -- through "${@:4}"
+  jq -r --arg table "$table" --arg key "$key" \
+    '[$ARGS.positional | _nwise (2)] as $wanted
+     | first (.[$table][]
+              | select (. as $row
+                        | all ($wanted[]; .[1] == ($row[.[0]] | tostring))))
+     | .[$key] | .median? // .' "$tmp/$name.json" --args "$@"
+}
+
 # cell FILE TITLE KEY...: what stands in the column of that title, in the row
-# that begins with the keys
+# that begins with the keys, of a table that show kept
 cell ()
 {
   local file=$1 title=$2
@@ -106,9 +139,16 @@ goal ()
   row "$1" "$3 $4" "$2" "$met${5:+, $5}"
 }
 
-calc ()
+# rounded FIGURE [DECIMALS]
+rounded ()
 {
-  awk "BEGIN { printf \"$1\", $2 }"
+  calc "%.${2:-3}f" "$1"
+}
+
+# no_op NAME KEY THROUGH THREADS: of a request that the backend does at once
+no_op ()
+{
+  figure "$1" time "$2" "$3" backend no-op threads "$4"
 }
 
 # note THREADS FIGURE: how many CPUs the threads really had, since others may
@@ -116,19 +156,19 @@ calc ()
 note ()
 {
   calc "%.1f CPUs were at hand; bound to CPUs: $2" \
-       "$1 * $(cell speed "CPU ns" no-op "$1" bypassed) / \
-        $(cell speed ns no-op "$1" bypassed)"
+       "$1 * $(no_op speed cpu_ns bypassed "$1") / \
+        $(no_op speed ns bypassed "$1")"
 }
 
 times_faster ()
 {
-  calc %.2f "1 / $(cell "$1" "/ stock" no-op 16 ours)"
+  calc %.2f "1 / $(no_op "$1" to_against ours 16)"
 }
 
-# in_filter TITLE THREADS SIDE: of a request that the storage lets sleep
-in_filter ()
+# sleeping KEY THREADS SIDE: of a request that the storage lets sleep
+sleeping ()
 {
-  cell watch "$1" sleep "$2" "$3"
+  figure watch inside "$1" "$3" threads "$2"
 }
 
 goals_of_sleep ()
@@ -136,34 +176,40 @@ goals_of_sleep ()
   local threads
   for threads in 16 64 256 1024; do
     goal "storage that sleeps, $threads threads: CPU ns in the filter, \
-ours / stock" "$(in_filter "/ stock" "$threads" ours)" "<=" 1
+ours / stock" "$(rounded "$(sleeping to_against "$threads" ours)")" "<=" 1
   done
   goal "storage that sleeps: CPU ns in the filter, 1024 threads / 16" \
-       "$(calc %.2f "$(in_filter "added ns" 1024 ours) / \
-                     $(in_filter "added ns" 16 ours)")" "<=" 2
+       "$(calc %.2f "$(sleeping added_ns 1024 ours) / \
+                     $(sleeping added_ns 16 ours)")" "<=" 2
   for threads in 16 64 256 1024; do
     goal "storage that sleeps, $threads threads: longest CPU ms of a request \
 in the filter, ours - bypassed" \
-         "$(calc %.2f "($(in_filter "longest CPU us" "$threads" ours) - \
-                        $(in_filter "longest CPU us" "$threads" bypassed)) \
+         "$(calc %.2f "($(sleeping longest_cpu_us "$threads" ours) - \
+                        $(sleeping longest_cpu_us "$threads" bypassed)) \
                        / 1000")" "<=" 1
   done
 }
 
+# opening EXPRESSION THROUGH: of 200 connections at once
+opening ()
+{
+  jq "first (.opening[] | select (.through == \"$2\")) | $1" \
+     "$tmp/opening.json"
+}
+
 goals_of_many ()
 {
-  local spread
-  goal "a busy thread, beside 4000 idle ones / alone" \
-       "$(cell beside "/ alone" "4000 idle" ours)" "<=" 1.2 \
-       "of the CPU: $(cell beside "CPU / alone" "4000 idle" ours)"
-  goal "a busy thread, after 4000 that have gone / alone" \
-       "$(cell beside "/ alone" "4000 gone" ours)" "<=" 1.2 \
-       "of the CPU: $(cell beside "CPU / alone" "4000 gone" ours)"
-  spread=$(cell opening "min..max" bypassed)
+  local others
+  for others in idle gone; do
+    goal "a busy thread, beside 4000 that are $others / alone" \
+         "$(rounded "$(figure beside beside to_alone ours $others 4000)")" \
+         "<=" 1.2 "of the CPU: \
+$(rounded "$(figure beside beside cpu_to_alone ours $others 4000)")"
+  done
   goal "200 connections at once: ours / bypassed, within its spread" \
-       "$(cell opening "/ bypassed" ours)" "<=" \
-       "$(calc %.2f "1 + (${spread#*..} - ${spread%..*}) / \
-                         $(cell opening ms bypassed)")"
+       "$(rounded "$(opening .to_bypassed.median ours)")" "<=" \
+       "$(rounded "$(opening '1 + (.ms.max - .ms.min) / .ms.median' \
+                             bypassed)" 2)"
   goal "fio, delay, 16 connections of depth 16: longest latency in ms, ours, \
 above that without a filter by no more than its spread" \
        "$(cell longest greatest ours)" "<=" \
@@ -171,33 +217,60 @@ above that without a filter by no more than its spread" \
                      $(cell longest least none)")"
 }
 
+# Cold caches, and what a request touches.
+goals_of_cold ()
+{
+  local walked
+  for walked in 262144 2097152; do
+    goal "caches cold by $((walked / 1024)) KiB: half of all requests, ns \
+added, ours / stock" "$(rounded "$(figure cold cold median_to_against ours \
+                                   walked_bytes $walked)")" "<=" 0.5
+  done
+  goal "instructions of a request, ours - nofilter" \
+       "$(calc %.1f "$(figure cold instructions added_instructions ours) - \
+                     $(figure cold instructions added_instructions nofilter)")" \
+       "<=" 570
+  goal "fio, null, depth 1: CPU of nbdkit, ours / no filter" \
+       "$(cell fio "CPU / none" null 1 ours)" "<=" 1.02
+}
+
+greater ()
+{
+  printf '%s\n' "$@" | sort -g | tail -n 1
+}
+
+# memory KEY SIDE
+memory ()
+{
+  figure memory memory "$1" "$2"
+}
+
 goals ()
 {
-  local heap resident
-  heap=$(cell memory "own, heap" ours)
-  resident=$(cell memory "own, resident" ours)
-
   row goal limit measured ""
   row ---- ----: -------: --
   goal "1 thread: time of a request, ours / stock" \
-       "$(cell speed "/ stock" no-op 1 ours)" "<=" 0.85
-  goal "1 thread: CPU ns of a request, ours - two clock reads" \
-       "$(calc %.1f "$(cell speed "CPU ns" no-op 1 ours) - \
-                     $(cell speed "CPU ns" no-op 1 "two clocks")")" "<=" 30
+       "$(rounded "$(no_op speed to_against ours 1)")" "<=" 0.85
+  goal "1 thread: CPU ns of a request, ours - nofilter - two clock reads" \
+       "$(calc %.1f "$(no_op speed cpu_ns ours 1) - \
+                     $(no_op speed cpu_ns nofilter 1) - \
+                     $(no_op speed cpu_ns "two clocks" 1)")" "<=" 30
   goal "2 threads: time of a request, ours / stock" \
-       "$(cell speed "/ stock" no-op 2 ours)" "<=" 0.30 \
-       "$(note 2 "$(cell pin "/ stock" no-op 2 ours)")"
+       "$(rounded "$(no_op speed to_against ours 2)")" "<=" 0.30 \
+       "$(note 2 "$(rounded "$(no_op pin to_against ours 2)")")"
   goal "16 threads: requests a second, ours / stock" \
        "$(times_faster speed)" ">=" 4.5 "$(note 16 "$(times_faster pin)")"
   goal "fio, null, depth 16: CPU of nbdkit, ours / no filter" \
        "$(cell fio "CPU / none" null 16 ours)" "<=" 1.05
   goal "fio, null, depth 16: CPU of nbdkit, ours / stock" \
        "$(cell fio "CPU / stock" null 16 ours)" "<=" 1
-  goal "16 threads: bytes a thread, heap or resident" \
-       "$((heap > resident ? heap : resident))" "<=" 8192
+  goal "16 threads: bytes a thread, heap or resident" "$(greater \
+       "$(memory own_heap_per_thread ours)" \
+       "$(memory own_resident_per_thread ours)")" "<=" 8192
   goal "1000 connections: bytes that the heap grew, ours - bypassed" \
-       "$(($(cell memory "heap grew" ours) - \
-           $(cell memory "heap grew" bypassed)))" "<=" 4096
+       "$(calc %d "$(memory heap_grew ours) - $(memory heap_grew bypassed)")" \
+       "<=" 4096
+  goals_of_cold
   goals_of_sleep
   goals_of_many
 }
@@ -209,70 +282,75 @@ report ()
   say <<END
 This page is what "make bench" wrote: nobody edited the figures. In the command
 lines, \$ours is the filter of this build, and \$stock the stats filter that
-nbdkit brings. A ratio is the median of the ratios of all rounds. Compare
-figures within one run; another machine has others.
+nbdkit brings. What the columns are is told in nbdkit-stats-overhead(1): a ratio
+is the median of the ratios of all rounds, and "spread" what lies between the
+least and the greatest of them. Compare figures within one run; another machine
+has others.
 END
   machine
   echo
   warn_if_busy
+  tell_rounds
   echo "## A request past the filter and through it"
   echo
   say <<END
-\`overhead\` loads a filter as nbdkit does, puts a backend behind it that does
-next to nothing, and sends requests, half reads and half writes, past the filter
-and through it. "no-op" returns at once, "getppid" makes one system call, and
-"file-N" opens a file, reads or writes N bytes and closes it. "ns" is how long a
-request takes in its thread, "CPU ns" leaves out the time that the thread
-waited, "1000/s" counts the requests of all threads. "two clocks" reads the
-clock twice and does nothing else: no filter that measures time can be faster.
+"no-op" returns at once, "getppid" makes one system call, and "file-N" opens a
+file, reads or writes N bytes and closes it. "two clocks" reads the clock twice
+and does nothing else: no filter that measures time can be faster. "nofilter" is
+the filter of nbdkit that does nothing: what it takes, nbdkit takes for a layer.
 END
-  show speed "overhead $speed ${QUICK:+$speed_few }$with"
+  overhead speed "$with" "$layer" "$speed" --measure=time --clocks \
+           --threads=1,2,4,16 --backend=$backends
   say <<END
 With each thread bound to a CPU. nbdkit does not do that, but what several
 threads do to each other is seen best so: unbound, the kernel may run them on
 one CPU for a while, one after the other.
 END
-  show pin "overhead $speed --pin --threads=2,4,16 --backend=no-op $with"
+  overhead pin "$with" "$speed" --measure=time --pin --threads=2,4,16 \
+           --backend=no-op
   echo "All threads on one connection:"
   echo
-  show one "overhead $speed --per-connection=16 --backend=no-op $with"
+  overhead one "$with" "$speed" --measure=time --sharing=16 \
+           --threads=2,4,16 --backend=no-op
+  echo "## Cold caches, and instructions"
+  echo
+  say <<END
+So many bytes are read between the requests and below the filter, so that the
+caches forget what the filter needs; only the filter's time counts. Instructions
+are those that callgrind counts, without the clock and the kernel: the count
+does not depend on what else the machine does.
+END
+  overhead cold "$with" "$layer" "$speed" --measure=cold,instructions \
+           --backend=no-op
   echo "## Storage that sleeps"
   echo
   say <<END
-Behind the filter, a request sleeps for 1 to 3 ms, as storage lets it: as many
+Below the filter, a request sleeps for 1 to 3 ms, as storage lets it: as many
 are in flight as there are threads. "CPU ns" is the processor time of the whole
 process for a request. "in filter" is what the calls of the filter take of it,
-without what is behind, and with "own CPU", the filter's own threads; "added ns"
+without what is below, and with "own CPU", the filter's own threads; "added ns"
 is how much that is more than without a filter, where reading the clocks is all
 that is left. "longest" is the longest of all requests of all rounds: how much
 processor time it took in the filter, and how long it was there, waiting
 included. With many threads some wait for a processor, also without a filter.
 END
-  show watch "overhead --watch $watch --backend=sleep --threads=16,64,256,1024 \
-$with"
+  overhead watch "$with" "$watch" --measure=inside --backend=sleep \
+           --threads=16,64,256,1024
   echo "## Many threads, and many connections"
   echo
   say <<END
 One thread is busy, beside others that have sent ten requests and now wait, or
 that have ended, 16 for each connection.
 END
-  show beside "overhead $many --per-connection=16 --backend=no-op \
---idle=16,256,4000 --gone=4000 $with"
+  overhead beside "$with" "$speed" --measure=beside --backend=no-op \
+           --sharing=16 --idle=16,256,4000 --gone=4000
   say <<END
 200 connections of 16 threads come all at once. "ms" is how long it takes until
 all are open and each thread has sent 10 requests. "first" is the longest of the
 threads' first requests, as above.
 END
-  show opening "overhead $many --at-once --threads=3200 --per-connection=16 \
---backend=no-op $with"
-  echo "## Instructions"
-  echo
-  say <<END
-Counted by callgrind, with the backend "no-op", without the clock and the
-kernel. A count does not depend on what else the machine does.
-END
-  show instructions "$(dirname "$0")/instructions.sh" |
-    sed 's,^    .*/,    ,'
+  overhead opening "$with" "$speed" --measure=opening --backend=no-op \
+           --sharing=16
   echo "## Memory"
   echo
   say <<END
@@ -282,8 +360,8 @@ mapped files, both while all threads of the first connection are there; "own" is
 what it takes more than without a filter. "grew" is how much more there is when
 the last connection has gone than when the first had gone.
 END
-  show memory "overhead --connections=$connections $with"
-  echo "## A real server"
+  overhead memory "$with" --measure=memory --connections=$connections
+  echo "## A real client"
   echo
   say <<END
 fio reads 4 KiB at random places through nbdkit, without a filter, with the

@@ -53,6 +53,8 @@ check_install ()
 # Literally, since these paths are in people's scripts.
 check_install default <<'END'
 ./usr/local/bin/nbdkit-stats
+./usr/local/lib/nbdkit-stats/nbdkit-load.la
+./usr/local/lib/nbdkit-stats/nbdkit-load.so
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.la
 ./usr/local/lib/nbdkit/filters/nbdkit-stats-filter.so
 ./usr/local/share/bash-completion/completions/nbdkit-stats
@@ -62,6 +64,7 @@ check_install default <<'END'
 ./usr/local/share/man/man1/nbdkit-stats-bench.1
 ./usr/local/share/man/man1/nbdkit-stats-compare.1
 ./usr/local/share/man/man1/nbdkit-stats-filter.1
+./usr/local/share/man/man1/nbdkit-stats-overhead.1
 ./usr/local/share/man/man1/nbdkit-stats-report.1
 ./usr/local/share/man/man1/nbdkit-stats.1
 ./usr/local/share/man/man5/nbdkit-stats-report.5
@@ -96,11 +99,14 @@ check_install moved --with-filterdir=/opt/filters --mandir=/opt/man <<'END'
 ./opt/man/man1/nbdkit-stats-bench.1
 ./opt/man/man1/nbdkit-stats-compare.1
 ./opt/man/man1/nbdkit-stats-filter.1
+./opt/man/man1/nbdkit-stats-overhead.1
 ./opt/man/man1/nbdkit-stats-report.1
 ./opt/man/man1/nbdkit-stats.1
 ./opt/man/man5/nbdkit-stats-report.5
 ./opt/man/man7/nbdkit-stats-diagnosis.7
 ./usr/local/bin/nbdkit-stats
+./usr/local/lib/nbdkit-stats/nbdkit-load.la
+./usr/local/lib/nbdkit-stats/nbdkit-load.so
 ./usr/local/share/bash-completion/completions/nbdkit-stats
 ./usr/local/share/doc/nbdkit-stats/LICENSE
 ./usr/local/share/doc/nbdkit-stats/NEWS.md

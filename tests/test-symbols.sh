@@ -31,3 +31,10 @@ if grep -v -e '^libc\.so' -e '^ld-linux' "$tmp/libraries"; then
 fi
 
 readelf -d "$filter" | grep -E '\(FLAGS_1\).* NODELETE'
+
+# So does the module that overhead loads, if there is one.
+load=$top_builddir/filters/load/.libs/nbdkit-load.so
+[ -e "$load" ] || exit 0
+nm -D --defined-only "$load" | awk '{ print $3 }' | sort >"$tmp/symbols"
+printf '%s\n' filter_init plugin_init | diff - "$tmp/symbols"
+readelf -d "$load" | grep -E '\(FLAGS_1\).* NODELETE'

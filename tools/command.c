@@ -46,14 +46,15 @@ refuse_option (int c, char *argv[])
                     argv[optind - 1]);
 }
 
-int
-next_option (int argc, char *argv[], const struct option *options,
-             const char *help)
+/* order is what getopt's string of short options begins with. */
+static int
+next_in_order (int argc, char *argv[], const struct option *options,
+               const char *help, const char *order)
 {
   int c;
 
   opterr = 0;
-  c = getopt_long (argc, argv, ":", options, NULL);
+  c = getopt_long (argc, argv, order, options, NULL);
   switch (c) {
   case 'h':
     fputs (help, stdout);
@@ -63,4 +64,18 @@ next_option (int argc, char *argv[], const struct option *options,
     exit (refuse_option (c, argv));
   }
   return c;
+}
+
+int
+next_option (int argc, char *argv[], const struct option *options,
+             const char *help)
+{
+  return next_in_order (argc, argv, options, help, ":");
+}
+
+int
+next_word (int argc, char *argv[], const struct option *options,
+           const char *help)
+{
+  return next_in_order (argc, argv, options, help, "-:");
 }

@@ -23,6 +23,7 @@ struct command {
 
 extern int bench_command (int argc, char *argv[]);
 extern int compare_command (int argc, char *argv[]);
+extern int overhead_command (int argc, char *argv[]);
 extern int report_command (int argc, char *argv[]);
 
 /* For --help, which every command has: the last entry of its options, so
@@ -41,6 +42,12 @@ extern int report_command (int argc, char *argv[]);
  */
 extern int next_option (int argc, char *argv[], const struct option *options,
                         const char *help);
+
+/* The same where the order counts: arguments come in their places, too,
+ * with 1 and optarg.
+ */
+extern int next_word (int argc, char *argv[], const struct option *options,
+                      const char *help);
 
 /* What was said is not what the command takes: tells the message with the
  * command's name, argv[0], and that --help helps.  Returns STATUS_BAD.

@@ -16,6 +16,7 @@
 #include "memory.h"
 
 #define FILTER "nbdkit-stats-filter.so"
+#define LOAD "nbdkit-load.so"
 
 /* The build tree has this beside the directory of the program. */
 #define BUILT_FILTER "filters/stats/.libs/" FILTER
@@ -67,4 +68,11 @@ char *
 installed_jobs (void)
 {
   return find ("NBDKIT_STATS_JOBS", "jobs", PKGDATADIR "/jobs");
+}
+
+char *
+installed_load (void)
+{
+  return find ("NBDKIT_STATS_LOAD", "filters/load/.libs/" LOAD,
+               PKGLIBDIR "/" LOAD);
 }

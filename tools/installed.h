@@ -19,4 +19,7 @@ extern char *installed_filter (void);
 /* The directory of the jobs, or what NBDKIT_STATS_JOBS names. */
 extern char *installed_jobs (void);
 
+/* The path of the module that makes load, or what NBDKIT_STATS_LOAD says. */
+extern char *installed_load (void);
+
 #endif /* TOOLS_INSTALLED_H */

@@ -20,6 +20,7 @@
 static const struct command commands[] = {
   { "bench", "benchmarks, and whether environments differ", bench_command },
   { "compare", "what one result has that another has not", compare_command },
+  { "overhead", "what a filter of nbdkit costs", overhead_command },
   { "report", "a stored report in another form", report_command },
   { .name = NULL }
 };
