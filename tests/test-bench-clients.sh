@@ -18,6 +18,8 @@ requires jq --version
 requires setsid --version
 
 cd "$tmp"
+# A line of a job has no room for long names of directories.
+export here=$tmp
 cat >clients.job <<'END'
 [global]
 nbdkit = memory 1M
@@ -87,7 +89,7 @@ results_check \
 cat >third.job <<END
 [third]
 nbdkit = memory 1M
-client = echo >>$tmp/runs; test \$(wc -l <$tmp/runs) -ne 3
+client = echo >>"\$here/runs"; test \$(wc -l <"\$here/runs") -ne 3
 END
 bench third.job --output=results
 test "$status" -eq 1

@@ -26,11 +26,13 @@ fi
 cd "$tmp"
 mkdir small
 mount -t tmpfs -o size=64k none small
-cat >fill.job <<END
+# A line of a job has no room for long names of directories.
+export here=$tmp
+cat >fill.job <<'END'
 [case]
 nbdkit = null
 client = true
-cleanup = test ! -e $tmp/now || head -c 1M /dev/zero >$tmp/small/rest || true
+cleanup = test ! -e "$here/now" || head -c 1M /dev/zero >"$here/small/rest" || true
 runs = 2
 END
 

@@ -17,14 +17,16 @@ requires jq --version
 requires nbdkit null --version
 
 cd "$tmp"
+# A line of a job has no room for long names of directories.
+export here=$tmp
 cat >slow.job <<END
 [global]
 nbdkit = memory 1M
-prepare = echo >>$tmp/prepared
-cleanup = echo >>$tmp/undone
+prepare = echo >>"\$here/prepared"
+cleanup = echo >>"\$here/undone"
 runs = 3
 [one]
-client = echo >>$tmp/started; test \$(wc -l <$tmp/started) -ne 2 ||
+client = echo >>"\$here/started"; test \$(wc -l <"\$here/started") -ne 2 ||
   sleep 1000
 [two]
 client = true

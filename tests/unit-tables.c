@@ -712,8 +712,8 @@ test_by_export (void **state)
 {
   static char names[][100] = {
     "", "idle", "b\xc3\xa4r\xff\x1b[31m",
-    "a name that is so long that it would have to be broken into two lines"
-    " if it were not cut",
+    ("a name that is so long that it would have to be broken into two lines"
+     " if it were not cut"),
   };
   struct connections_totals *c = &layer.connections;
   struct export_op (*ops)[NR_OPS] = layer.by_export.ops;

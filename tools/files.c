@@ -13,7 +13,10 @@
 #include <stdint.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
 #include <sys/stat.h>
+#include <sys/un.h>
 #include <unistd.h>
 
 #include "errors.h"
@@ -28,11 +31,25 @@ absolute_path (const char *path)
   return resolved ? resolved : copy_string (path);
 }
 
+/* What directory_make adds to its parent, for mkdtemp. */
+#define OWN_NAME "/nbdkit-stats.XXXXXX"
+
+const char *
+directory_for_socket (const char *parent)
+{
+  const size_t most = sizeof ((struct sockaddr_un *) NULL)->sun_path;
+  char *absolute = absolute_path (parent);
+  const size_t length = strlen (absolute) + sizeof OWN_NAME "/socket";
+
+  free (absolute);
+  return length <= most ? parent : "/tmp";
+}
+
 char *
 directory_make (const char *parent)
 {
   char *absolute = absolute_path (parent);
-  char *path = format_string ("%s/nbdkit-stats.XXXXXX", absolute);
+  char *path = format_string ("%s" OWN_NAME, absolute);
 
   free (absolute);
   if (mkdtemp (path))

@@ -16,6 +16,11 @@
  */
 extern char *absolute_path (const char *path);
 
+/* Where a directory with a socket in it can be made: parent, or /tmp where the
+ * name of the socket would be too long.
+ */
+extern const char *directory_for_socket (const char *parent);
+
 /* Make a directory of our own in parent, which must be there, and give its
  * name, or NULL after telling why not.  The caller frees it.
  */

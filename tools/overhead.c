@@ -91,7 +91,7 @@ parent_directory (void)
   const char *tmpdir = getenv ("TMPDIR");
 
   if (tmpdir && *tmpdir)
-    return tmpdir;
+    return directory_for_socket (tmpdir);
   return access ("/dev/shm", W_OK | X_OK) == 0 ? "/dev/shm" : "/tmp";
 }
 

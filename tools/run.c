@@ -389,7 +389,8 @@ workspace_make (struct workspace *workspace, const char *images)
                               : temporary_directory ("/var/tmp")),
   };
   if (workspace->images)
-    workspace->state = directory_make (temporary_directory ("/tmp"));
+    workspace->state
+      = directory_make (directory_for_socket (temporary_directory ("/tmp")));
   if (workspace->state)
     return 0;
   workspace_remove (workspace);
