@@ -12,12 +12,16 @@
  *   closed TIME
  *
  * in nanoseconds of the wall clock, which is also that of the log filter.
+ *
+ * With openings-twice=1 each opening opens the export once more inside, for
+ * itself, and closes it again.
  */
 
 #include <config.h>
 
 #include <fcntl.h>
 #include <inttypes.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -27,6 +31,7 @@
 #include <nbdkit-filter.h>
 
 static int fd = -1;
+static bool twice;
 
 struct handle {
   uint64_t begin;               /* of open */
@@ -59,6 +64,10 @@ openings_config (nbdkit_next_config *next, nbdkit_backend *nxdata,
 {
   char *path;
 
+  if (strcmp (key, "openings-twice") == 0) {
+    twice = strcmp (value, "1") == 0;
+    return 0;
+  }
   if (strcmp (key, "openings") != 0)
     return next (nxdata, key, value);
   path = nbdkit_absolute_path (value);
@@ -104,6 +113,20 @@ openings_default_export (nbdkit_next_default_export *next,
   return WRITE_DOWN (next (nxdata, readonly));
 }
 
+static void
+open_again (nbdkit_context *context, int readonly, const char *exportname)
+{
+  nbdkit_next *again
+    = nbdkit_next_context_open (nbdkit_context_get_backend (context),
+                                readonly, exportname, 1);
+
+  if (again == NULL)
+    return;
+  if (again->prepare (again) == 0)
+    again->finalize (again);
+  nbdkit_next_context_close (again);
+}
+
 static void *
 openings_open (nbdkit_next_open *next, nbdkit_context *context, int readonly,
                const char *exportname, int is_tls)
@@ -118,6 +141,8 @@ openings_open (nbdkit_next_open *next, nbdkit_context *context, int readonly,
     free (handle);
     return NULL;
   }
+  if (twice)
+    open_again (context, readonly, exportname);
   return handle;
 }
 

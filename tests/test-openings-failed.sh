@@ -66,3 +66,14 @@ fails eval get_size='echo 1M' pread="$read" statsinterval=0.05 \
       '"$no"
 jq -c '.layers[0].connections | select(.opened > 0)' report >opened
 if grep . opened; then fail "a report says that it was open"; fi
+
+# Opened once more while it is being opened: neither could be prepared.
+rm -f report
+if nbdkit -U - --filter="$top_builddir/tests/.libs/nbdkit-openings-filter.so" \
+          --filter=stats --filter=gzip file disk openings=lines \
+          openings-twice=1 statsfile=report statsformat=json \
+          --run 'nbdinfo "$uri"'; then
+  fail "it could be opened"
+fi
+json '.layers[0].connections'
+json_check '.layers[0].connections | .opened == 0 and .failed >= 2'

@@ -106,14 +106,23 @@ opens_of_place (struct connections_totals *totals, unsigned place)
     : &totals->exports[place].opens;
 }
 
+/* Once, where it was opened, and its block sizes were told or never will be: a
+ * report may come between the two.  The caller has the lock.
+ */
 static void
-note_block_sizes (struct connections_totals *totals,
-                  const struct block_sizes *sizes)
+note_block_sizes (struct connection *connection, bool closed)
 {
-  struct block_sizes *noted = &totals->block_sizes;
+  const struct block_sizes *sizes = &connection->block_sizes;
+  struct connections *connections = connection->connections;
+  struct block_sizes *noted = &connections->totals.block_sizes;
 
-  if (totals->all.opened > 0 && memcmp (noted, sizes, sizeof *noted) != 0)
-    totals->block_sizes_differ = true;
+  if (!connection->was_opened || connection->noted
+      || (!connection->told && !closed))
+    return;
+  connection->noted = true;
+  if (connections->any_noted && memcmp (noted, sizes, sizeof *noted) != 0)
+    connections->totals.block_sizes_differ = true;
+  connections->any_noted = true;
   if (noted->preferred == 0)
     *noted = *sizes;
 }
@@ -130,8 +139,8 @@ decide (struct connection *connection, bool failed)
   *connection->link = connection->next;
   if (connection->next)
     connection->next->link = connection->link;
-  if (!failed)
-    note_block_sizes (totals, &connection->block_sizes);
+  connection->was_opened = !failed;
+  note_block_sizes (connection, false);
   give_place (connection, !failed);
   count (opens_of_place (totals, atomic_load (&connection->place)),
          connection->opening_ns, failed);
@@ -242,8 +251,8 @@ connection_block_sizes (struct connection *connection,
                            memory_order_relaxed);
   pthread_mutex_lock (&connections->lock);
   connection->block_sizes = *sizes;
-  if (connection->decided)      /* a report came in between */
-    note_block_sizes (&connections->totals, sizes);
+  connection->told = true;
+  note_block_sizes (connection, false);
   pthread_mutex_unlock (&connections->lock);
 }
 
@@ -287,6 +296,7 @@ connection_closed (struct connection *connection)
 
   pthread_mutex_lock (&connections->lock);
   decide (connection, false);
+  note_block_sizes (connection, true);
   connections->totals.now--;
   pthread_mutex_unlock (&connections->lock);
   connection_release (connection);

@@ -85,11 +85,15 @@ struct connection {
   _Atomic uint32_t preferred;   /* block size, as the storage says it, or
                                    ALIGNED_TO */
 
-  /* Until it is decided whether it was opened, under the lock: */
+  /* Under the lock: */
+  struct block_sizes block_sizes; /* if told */
+  bool told, noted;
+  bool was_opened;              /* it is decided, and did not fail */
+
+  /* Until that is decided, as well: */
   struct connection *next, **link;
   bool decided;
   bool answered;                /* it was asked for its size */
-  struct block_sizes block_sizes;
   unsigned asking;              /* what is being asked right now */
   uint64_t opening_ns;
   char *name;
@@ -100,6 +104,7 @@ struct connections {
   pthread_mutex_t lock;         /* protects the rest */
   struct connections_totals totals;
   struct connection *undecided;
+  bool any_noted;               /* block sizes of any connection are */
   _Atomic unsigned first_used;  /* place of the first request, or NO_PLACE; */
   _Atomic bool used_several;    /* written with the lock */
   _Atomic size_t stream_bytes;  /* of all streams; without the lock */

@@ -52,7 +52,8 @@ struct handle {
   struct recorder *recorder;
   struct connection *connection;
   bool faces_client;
-  struct ring *opening;         /* while the layers below are not prepared */
+  bool opening;                 /* the layers below are not prepared yet */
+  struct ring *ring;            /* then; NULL where there was none */
   bool connected;               /* as the recorder knows */
 };
 
@@ -545,10 +546,10 @@ new_handle (struct layer *layer, const char *exportname)
 static void
 end_open (struct handle *handle, bool failed)
 {
-  const uint64_t ns = end_opening (handle->opening, failed);
+  const uint64_t ns = end_opening (handle->ring, failed);
 
-  handle->connected = handle->opening && !failed;
-  handle->opening = NULL;
+  handle->connected = handle->ring && !failed;
+  handle->opening = false;
   connection_asked (handle->connection, ns, failed);
 }
 
@@ -566,7 +567,8 @@ stats_open (nbdkit_next_open *next, nbdkit_context *context,
     return NULL;
   }
   connection_ask (handle->connection);
-  handle->opening = begin_opening (handle->recorder, OPENING_CONNECTS);
+  handle->opening = true;
+  handle->ring = begin_opening (handle->recorder, OPENING_CONNECTS);
   if (next (context, readonly, exportname) == -1) {
     end_open (handle, true);
     connection_release (handle->connection);
