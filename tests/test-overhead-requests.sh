@@ -13,7 +13,7 @@ set -e -u -x
 requires_tool
 requires jq --version
 cd "$tmp"
-# shellcheck source=json.sh
+# shellcheck source-path=SCRIPTDIR source=json.sh
 source "$top_srcdir/tests/json.sh"
 
 # 200 connections of which each thread sends 10 requests.
