@@ -835,7 +835,7 @@ test_mount_point (void **state)
 
     write_file (source, "an old report, and it is a long one\n");
     write_file (path, "");
-    assert_int_equal (mount (source, path, NULL, MS_BIND, NULL), 0);
+    assert_int_equal (mount (source, path, "none", MS_BIND, NULL), 0);
     output = open_output (mode);
     write_report (output, "1\n");
     write_report (output, "2, longer\n");
