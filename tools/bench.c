@@ -13,7 +13,6 @@
 
 #include <errno.h>
 #include <getopt.h>
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -161,20 +160,6 @@ print_results (struct bench *bench)
   }
 }
 
-/* The signal that asked us to end does it now, when nothing is left. */
-static void
-end_by (int signal)
-{
-  sigset_t set;
-
-  fflush (stdout);
-  leave_nothing ();
-  sigemptyset (&set);
-  sigaddset (&set, signal);
-  raise (signal);
-  sigprocmask (SIG_UNBLOCK, &set, NULL);
-}
-
 static int
 run_all (struct bench *bench)
 {
@@ -195,8 +180,10 @@ run_all (struct bench *bench)
   status = bench_run (bench, &workspace);
   if (status != STATUS_BAD)
     print_results (bench);
-  if (interrupted ())
-    end_by (interrupted ());
+  if (interrupted ()) {
+    leave_nothing ();
+    end_interrupted ();
+  }
   return status;
 }
 

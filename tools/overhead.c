@@ -17,7 +17,6 @@
 
 #include <nbdkit-filter.h>
 
-#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -244,18 +243,6 @@ run_in_directory (struct plan *plan)
   return status;
 }
 
-/* The signal that asked us to end does it now, when nothing is left. */
-static void
-end_by (int signal)
-{
-  sigset_t set;
-
-  sigemptyset (&set);
-  sigaddset (&set, signal);
-  raise (signal);
-  sigprocmask (SIG_UNBLOCK, &set, NULL);
-}
-
 int
 overhead_command (int argc, char *argv[])
 {
@@ -271,6 +258,6 @@ overhead_command (int argc, char *argv[])
   status = run_in_directory (&plan);
   processes_end_all ();
   if (interrupted ())
-    end_by (interrupted ());
+    end_interrupted ();
   return status;
 }

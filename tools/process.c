@@ -79,6 +79,18 @@ interrupted (void)
   return signal_for_us;
 }
 
+void
+end_interrupted (void)
+{
+  sigset_t set;
+
+  fflush (stdout);
+  sigemptyset (&set);
+  sigaddset (&set, signal_for_us);
+  raise (signal_for_us);
+  sigprocmask (SIG_UNBLOCK, &set, NULL);
+}
+
 /* In the child: become the command. */
 static void __attribute__ ((noreturn))
 become (const char *const argv[], const struct process_place *place)

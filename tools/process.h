@@ -33,6 +33,9 @@ extern int processes_init (void);
 /* The number of the signal that asked us to end, or 0. */
 extern int interrupted (void);
 
+/* When nothing is left: the signal that asked us to end does it now. */
+extern void end_interrupted (void);
+
 /* Where a command runs.  It reads nothing. */
 struct process_place {
   const char *directory;        /* or NULL: ours */
