@@ -102,7 +102,7 @@ test_marks (void **state)
       begin (kind, begins[i]);
       assert_int_equal (mark_state (ring->mark), RING_IN_FLIGHT);
       assert_int_equal (mark_begin (ring->mark), begins[i]);
-      assert_int_equal (mark_kind (ring->mark), kind);
+      assert_int_equal (ring_record (ring)->kind, kind);
     }
   }
 }
@@ -135,7 +135,7 @@ test_steps (void **state)
     assert_int_equal (ring_look (ring, at - 10), UINT64_MAX);
     assert_int_equal (ring->limit, i);
     assert_int_equal (mark_begin (ring->open), at);
-    assert_int_equal (mark_kind (ring->open), OP_WRITE);
+    assert_int_equal (ring_record_at (ring, ring->limit)->kind, OP_WRITE);
     assert_int_equal (ring_next (ring), 2 * at + 1);
 
     /* Its begin is known, its end is not. */
@@ -143,7 +143,7 @@ test_steps (void **state)
     assert_int_equal (ring_look (ring, at - 10), at);
     assert_int_equal (ring->limit, i);
     assert_int_equal (mark_begin (ring->open), at);
-    assert_int_equal (mark_kind (ring->open), OP_WRITE);
+    assert_int_equal (ring_record_at (ring, ring->limit)->kind, OP_WRITE);
     assert_int_equal (ring_next (ring), 2 * at + 1);
     assert_int_equal (ring_look (ring, at + 3), at + 3);
     ring->begun = true;         /* it was told */
@@ -281,7 +281,8 @@ test_thread (void **state)
     }
     if (ring->open) {
       assert_int_equal (mark_begin (ring->open), 10 * ring->limit + 1);
-      assert_int_equal (mark_kind (ring->open), ring->limit % NR_KINDS);
+      assert_int_equal (ring_record_at (ring, ring->limit)->kind,
+                        ring->limit % NR_KINDS);
       assert_true (sure == UINT64_MAX || sure == 10 * ring->limit + 1);
     }
     else if (sure != UINT64_MAX)

@@ -35,14 +35,11 @@
  */
 #define CACHE_ALIGN 128
 
-/* A mark has the state in its lowest bits, then the kind of request, then
- * its begin, or the place of its record.
+/* A mark has the state in its lowest bits, then the begin of the request, or
+ * the place of its record.
  */
 enum ring_state { RING_IDLE, RING_BEGINNING, RING_IN_FLIGHT, RING_ENDING };
-#define RING_STATE_BITS 2
-#define RING_KIND_BITS 3
-#define RING_TIME_SHIFT (RING_STATE_BITS + RING_KIND_BITS)
-_Static_assert (NR_KINDS <= 1 << RING_KIND_BITS, "a kind fits into a mark");
+#define RING_TIME_SHIFT 2
 
 /* Whether the thread still has it.  One that leaves first sees to it that
  * the settler will look, and says last that it has left: then the ring may
@@ -78,23 +75,17 @@ struct ring {
   struct record records[];
 };
 
-/* The begin of a request that the mark tells, and its kind. */
+/* The begin of a request that the mark tells. */
 static inline uint64_t
 mark_begin (uint64_t mark)
 {
   return mark >> RING_TIME_SHIFT;
 }
 
-static inline unsigned
-mark_kind (uint64_t mark)
-{
-  return mark >> RING_STATE_BITS & ((1 << RING_KIND_BITS) - 1);
-}
-
 static inline enum ring_state
 mark_state (uint64_t mark)
 {
-  return mark & ((1 << RING_STATE_BITS) - 1);
+  return mark & ((1 << RING_TIME_SHIFT) - 1);
 }
 
 /* Make it an empty ring, but for what belongs to rings.c. */
@@ -104,8 +95,7 @@ extern void ring_init (struct ring *ring, uint32_t size);
 static inline uint64_t
 mark_of (const struct record *record)
 {
-  return record->begin << RING_TIME_SHIFT
-    | (uint64_t) record->kind << RING_STATE_BITS | RING_IN_FLIGHT;
+  return record->begin << RING_TIME_SHIFT | RING_IN_FLIGHT;
 }
 
 /* These are for the ring's thread alone. */
