@@ -44,7 +44,7 @@ struct cell {
 struct bench_case {
   const char *name;
   struct cell *cells;           /* one for each environment of the job */
-  struct comparison *comparisons;       /* of each with the first */
+  struct cell_comparison *comparisons;       /* of each with the first */
 };
 
 struct bench_job {
@@ -80,7 +80,7 @@ struct bench {
 
 #define FOR_EACH_COMPARISON(bench, j, c, comparison)                      \
   FOR_EACH_CASE (bench, j, c)                                             \
-    for (struct comparison *comparison = c->comparisons + 1;              \
+    for (struct cell_comparison *comparison = c->comparisons + 1;              \
          comparison < c->comparisons + j->nr_environments; comparison++)
 
 #endif /* TOOLS_BENCH_H */

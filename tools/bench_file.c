@@ -66,7 +66,7 @@ write_summary (struct json *json, const struct cell_summary *summary)
 }
 
 static void
-write_comparison (struct json *json, const struct comparison *comparison)
+write_comparison (struct json *json, const struct cell_comparison *comparison)
 {
   JSON_OBJECT (json, "against_first") {
     json_real (json, "ratio", comparison->ratio.ratio);

@@ -132,7 +132,7 @@ differences (const struct cell_summary *a, const struct cell_summary *b)
 
 static void
 note_work (FILE *fp, const struct cell *cell, const struct cell *first,
-           const struct comparison *comparison)
+           const struct cell_comparison *comparison)
 {
   char *text;
 
@@ -298,7 +298,7 @@ note_spread (FILE *fp, const struct bench_job *job)
 /* "B takes 1.31 times as long as A." */
 static void
 note_ratio (FILE *fp, const struct cell *cell, const struct cell *first,
-            const struct comparison *c)
+            const struct cell_comparison *c)
 {
   if (c->significant)
     note (fp, "%s: %s takes %.2f times as long as %s (95%% interval: %.2f to "

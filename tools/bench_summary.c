@@ -178,10 +178,11 @@ ranges_apart (const struct range *a, const struct range *b)
 }
 
 void
-cells_compare (struct comparison *comparison, const struct cell_summary *cell,
+cells_compare (struct cell_comparison *comparison,
+               const struct cell_summary *cell,
                const struct cell_summary *first)
 {
-  *comparison = (struct comparison) {
+  *comparison = (struct cell_comparison) {
     .ratio = ratio_interval (cell->seconds, cell->n, first->seconds, first->n,
                              CONFIDENCE),
     .test = mann_whitney (cell->seconds, cell->n, first->seconds, first->n),
@@ -219,7 +220,8 @@ summarize_case (const struct bench_job *job, struct bench_case *c)
 
 /* Whether the largest difference there can be would be significant. */
 static bool
-is_provable (const struct bench_case *c, const struct comparison *comparison,
+is_provable (const struct bench_case *c,
+             const struct cell_comparison *comparison,
              size_t comparisons)
 {
   const struct cell *cell = &c->cells[comparison - c->comparisons];

@@ -45,7 +45,7 @@ struct cell_summary {
 };
 
 /* A cell against the one of the first environment. */
-struct comparison {
+struct cell_comparison {
   struct ratio_interval ratio;  /* of their seconds */
   struct rank_test test;
   double p;                     /* corrected for the number of comparisons */
@@ -69,7 +69,7 @@ extern bool runs_have_client_seconds (const struct run *runs, size_t nr_runs);
 extern double run_seconds (const struct run *run, bool by_client);
 
 /* p and significant are left for later: see bench_summarize. */
-extern void cells_compare (struct comparison *comparison,
+extern void cells_compare (struct cell_comparison *comparison,
                            const struct cell_summary *cell,
                            const struct cell_summary *first);
 

@@ -197,7 +197,7 @@ print_work (const struct bench_job *job, FILE *fp)
 /* --- Comparisons --- */
 
 static const char *
-verdict (const struct comparison *c)
+verdict (const struct cell_comparison *c)
 {
   if (isnan (c->p))
     return "";
@@ -208,7 +208,7 @@ verdict (const struct comparison *c)
 
 static void
 add_comparison (struct table *table, const struct cell *cell,
-                const struct comparison *c)
+                const struct cell_comparison *c)
 {
   add_name (table, cell);
   add_number (table, "%.3f", c->ratio.ratio);
