@@ -24,8 +24,8 @@ enum stopwatch {
 };
 extern enum stopwatch stopwatch;
 
-/* Each thread has a stopwatch of its own.  Reading processor time is a
- * system call, whose cost is in every figure: compare with no filter.
+/* Each thread has a stopwatch of its own.  Reading the clocks is in every
+ * figure: compare with no filter.
  */
 extern void stopwatch_reset (void);
 extern void stopwatch_run (void);
