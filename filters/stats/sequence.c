@@ -10,14 +10,6 @@
 
 #include "sequence.h"
 
-void
-sequence_turn (struct sequence *sequence)
-{
-  memcpy (sequence->hashes[1], sequence->hashes[0],
-          sizeof sequence->hashes[1]);
-  memset (sequence->hashes[0], 0, sizeof sequence->hashes[0]);
-}
-
 /* How many places are in use, without that of the request being added. */
 static unsigned
 used (const struct sequence *sequence)
@@ -31,7 +23,7 @@ static bool
 one_ends_at (const struct sequence *sequence, uint64_t offset)
 {
   for (unsigned i = 0; i < used (sequence); i++) {
-    if (sequence->ends[i] == offset)
+    if (sequence->last[i].end == offset)
       return true;
   }
   return false;
@@ -45,7 +37,7 @@ find_loose (const struct sequence *sequence, uint64_t offset)
     return -1;
   for (unsigned i = 0; i < used (sequence); i++) {
     if ((sequence->loose >> i & 1)
-        && sequence->ends[i] - sequence->counts[i] == offset)
+        && sequence->last[i].end - sequence->last[i].count == offset)
       return (int) i;
   }
   return -1;
@@ -70,10 +62,10 @@ sequence_look (struct sequence *sequence, uint64_t offset, uint32_t count,
   found_one (found, count);
   while ((i = find_loose (sequence, end)) != -1) {
     sequence->loose &= ~(UINT32_C (1) << i);
-    end = sequence->ends[i];
+    end = sequence->last[i].end;
     /* One that failed is in its place on the disk all the same. */
     if ((sequence->failed >> i & 1) == 0)
-      found_one (found, sequence->counts[i]);
+      found_one (found, sequence->last[i].count);
   }
 }
 

@@ -32,22 +32,19 @@
 
 /* All of it is small, since there is one for each connection and operation.
  *
- * Most requests of a random load follow none, so there is a quick way to
- * see that: a bit for each hash of an end.  Ends that have left the window
- * leave their bits behind until SEQUENCE_WINDOW more requests have come.
+ * Most requests of a random load follow none, so there is a quick way to see
+ * that: a tag of each end, 16 bits of a hash, all of them in a cache line.
  */
-#define SEQUENCE_HASH_BITS 10
-#define SEQUENCE_HASH_WORDS ((1u << SEQUENCE_HASH_BITS) / 64)
-
 struct sequence {
-  uint64_t hashes[2][SEQUENCE_HASH_WORDS]; /* since a turn of the window, */
-                                           /* and of the turn before */
-  uint64_t ends[SEQUENCE_WINDOW];     /* where the last requests ended, */
-  uint32_t counts[SEQUENCE_WINDOW];   /* and their bytes */
+  uint64_t next;                      /* how many there were */
   uint32_t loose;                     /* a bit for each that is not (yet) */
                                       /* sequential */
   uint32_t failed;                    /* and for each loose one that failed */
-  uint64_t next;                      /* how many there were */
+  uint16_t tags[SEQUENCE_WINDOW];     /* of these ends: */
+  struct {
+    uint64_t end;                     /* where a request ended, */
+    uint32_t count;                   /* and its bytes */
+  } last[SEQUENCE_WINDOW];
 };
 
 _Static_assert (SEQUENCE_WINDOW == 32, "loose has a bit for each place");
@@ -60,29 +57,29 @@ struct sequence_found {
   unsigned small;               /* of these, below SEQUENCE_SMALL */
 };
 
-/* Only for sequence_add: what a request makes sequential that may follow, and
- * a turn of the window.
- */
+/* Only for sequence_add: what a request makes sequential that may follow. */
 extern void sequence_look (struct sequence *sequence,
                            uint64_t offset, uint32_t count,
                            struct sequence_found *found);
-extern void sequence_turn (struct sequence *sequence);
 
-static inline unsigned
-sequence_hash (uint64_t end)
+static inline uint16_t
+sequence_tag (uint64_t end)
 {
-  return (unsigned) ((end >> 9) * UINT64_C (0x9e3779b97f4a7c15)
-                     >> (64 - SEQUENCE_HASH_BITS));
+  return (uint16_t) (end * UINT64_C (0x9e3779b97f4a7c15) >> 48);
 }
 
-/* False where certainly none ends there. */
+/* False where certainly none ends there.  All tags and no branch: of that
+ * compilers make a few instructions for many tags each.
+ */
 static inline bool
 sequence_may_end_at (const struct sequence *sequence, uint64_t offset)
 {
-  const unsigned h = sequence_hash (offset);
+  const uint16_t tag = sequence_tag (offset);
+  uint16_t found = 0;
 
-  return (sequence->hashes[0][h / 64] | sequence->hashes[1][h / 64])
-    >> h % 64 & 1;
+  for (unsigned i = 0; i < SEQUENCE_WINDOW; i++)
+    found |= (uint16_t) -(sequence->tags[i] == tag);
+  return found;
 }
 
 /* A request of count bytes at offset.  Sets found to which requests this one
@@ -95,21 +92,18 @@ sequence_add (struct sequence *sequence, uint64_t offset, uint32_t count,
 {
   const unsigned place = sequence->next++ % SEQUENCE_WINDOW;
   const uint32_t bit = UINT32_C (1) << place;
-  const unsigned h = sequence_hash (offset + count);
 
   *found = (struct sequence_found) { 0 };
   if (sequence_may_end_at (sequence, offset))
     sequence_look (sequence, offset, count, found);
-  if (place == 0)
-    sequence_turn (sequence);
-  sequence->ends[place] = offset + count;
-  sequence->counts[place] = count;
+  sequence->tags[place] = sequence_tag (offset + count);
+  sequence->last[place].end = offset + count;
+  sequence->last[place].count = count;
   sequence->loose |= bit;
   if (sequence->failed)
     sequence->failed &= ~bit;
   if (found->requests)
     sequence->loose ^= bit;
-  sequence->hashes[0][h / 64] |= UINT64_C (1) << h % 64;
 }
 
 /* A request failed that did not make itself sequential; number is what
