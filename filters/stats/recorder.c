@@ -309,20 +309,20 @@ tell_begin (struct ring *ring, const struct record *record)
 uint64_t
 recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
 {
-  uint32_t tail = atomic_load_explicit (&ring->tail, memory_order_relaxed);
-  uint64_t next = ring_next_at (ring, tail);
   const bool by_export = counts_by_export (ring->recorder);
+  uint32_t tail = atomic_load_explicit (&ring->tail, memory_order_relaxed);
+  const struct record *record = ring_record_at (ring, tail);
+  uint64_t next = ring_next_of (ring, tail, record);
+  unsigned left = *budget;
 
-  while (next <= bound && *budget > 0) {
-    const struct record *record = ring_record_at (ring, tail);
-
-    --*budget;
+  while (next <= bound && left > 0) {
+    left--;
     if (!ring->begun) {
       tell_begin (ring, record);
       if (by_export)
         tell_export (ring, record);
       ring->begun = true;
-      next = ring_next_at (ring, tail);
+      next = ring_next_of (ring, tail, record);
       if (next > bound)
         break;
     }
@@ -330,11 +330,12 @@ recorder_tell (struct ring *ring, uint64_t bound, unsigned *budget)
     if (by_export)
       tell_export (ring, record);
     ring->begun = false;
-    tail++;
-    __builtin_prefetch (ring_record_at (ring, tail));
-    next = ring_next_at (ring, tail);
+    record = ring_record_at (ring, ++tail);
+    ring_prefetch_after (ring, tail);
+    next = ring_next_of (ring, tail, record);
   }
   atomic_store_explicit (&ring->tail, tail, memory_order_release);
+  *budget = left;
   return next;
 }
 

@@ -173,15 +173,27 @@ ring_record_at (const struct ring *ring, uint32_t number)
  */
 extern uint64_t ring_look (struct ring *ring, uint64_t known);
 
+/* Have the record behind the next one on its way to the caches: its thread
+ * wrote it, perhaps on another processor, so that takes as long as it takes to
+ * count a request.  Not one that is not complete: its thread would have to
+ * fetch it back.
+ */
+static inline void
+ring_prefetch_after (const struct ring *ring, uint32_t tail)
+{
+  __builtin_prefetch (ring_record_at (ring, ring->limit - tail > 1
+                                            ? tail + 1 : tail));
+}
+
 /* When the next thing happens that ring_look saw, and whether it is a
  * begin: twice the time, and one more for a begin, so that of two at the
- * same time ends come first; UINT64_MAX where there is nothing more.
+ * same time ends come first; UINT64_MAX where there is nothing more.  record
+ * is that at tail.
  */
 static inline uint64_t
-ring_next_at (const struct ring *ring, uint32_t tail)
+ring_next_of (const struct ring *ring, uint32_t tail,
+              const struct record *record)
 {
-  const struct record *record = ring_record_at (ring, tail);
-
   if (tail != ring->limit)
     return ring->begun ? 2 * record->end : 2 * record->begin + 1;
   return ring->open && !ring->begun ? 2 * mark_begin (ring->open) + 1
@@ -191,8 +203,10 @@ ring_next_at (const struct ring *ring, uint32_t tail)
 static inline uint64_t
 ring_next (const struct ring *ring)
 {
-  return ring_next_at (ring, atomic_load_explicit (&ring->tail,
-                                                   memory_order_relaxed));
+  const uint32_t tail = atomic_load_explicit (&ring->tail,
+                                              memory_order_relaxed);
+
+  return ring_next_of (ring, tail, ring_record_at (ring, tail));
 }
 
 #endif /* STATS_RING_H */

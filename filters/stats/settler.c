@@ -16,14 +16,15 @@
 #include "recorder.h"
 #include "settler.h"
 
-/* How often the settler looks while requests come: a ring of 64 then
- * suffices for 1000 requests a second of one thread; faster ones settle
- * themselves, which costs them less than it costs the settler to come more
- * often, with cold caches each time.  Each time without any request the
- * period doubles.
+/* How often the settler looks.  Each time it finds cold caches, so it comes
+ * as seldom as the fullest ring allows, but often enough for 1000 requests a
+ * second of one thread in a ring of 64; faster ones settle themselves.
  */
-#define TICK_NS (50 * NS_PER_S / 1000)
-#define MAX_TICK_NS (4 * TICK_NS)
+#define MIN_TICK_NS (50 * NS_PER_S / 1000)
+#define MAX_TICK_NS (4 * MIN_TICK_NS)
+
+/* How full, in percent, it would like to find the fullest ring. */
+#define FULL_ENOUGH 60u
 
 /* What one looks at, or settles, before others may: some 20 us.  In cold
  * caches it may be ten times as much.
@@ -66,7 +67,8 @@ struct settler {
   size_t nr_heap;
   uint64_t now, horizon;        /* of the pass */
   uint64_t settled;             /* of the last pass that is complete */
-  bool told;                    /* anything since the thread looked */
+  unsigned fullest;             /* percent of any ring that was in use, since
+                                   the thread looked */
 
   _Atomic (struct ring *) incoming; /* listed by their threads */
   _Atomic bool wanted;          /* somebody who serves did not get the lock */
@@ -277,6 +279,16 @@ open_pass (struct settler *settler, bool regardless)
   settler->nr_heap = 0;
 }
 
+static void
+note_fullness (struct settler *settler, const struct ring *ring,
+               uint32_t tail)
+{
+  const unsigned percent = 100 * (ring->limit - tail) / ring->size;
+
+  if (percent > settler->fullest)
+    settler->fullest = percent;
+}
+
 /* Look at the next ring. */
 static void
 look_at_next (struct settler *settler)
@@ -284,12 +296,17 @@ look_at_next (struct settler *settler)
   struct ring **link = settler->link, *ring = *link;
   const int left = atomic_load_explicit (&ring->left, memory_order_acquire);
   const uint64_t sure = ring_look (ring, settler->settled);
+  const uint32_t tail = atomic_load_explicit (&ring->tail,
+                                              memory_order_relaxed);
   const uint64_t next = ring_next (ring);
 
   if (sure < settler->horizon && !settler->regardless)
     settler->horizon = sure;
-  if (next != UINT64_MAX)
+  if (next != UINT64_MAX) {
+    note_fullness (settler, ring, tail);
+    ring_prefetch_after (ring, tail);
     settler->heap[settler->nr_heap++] = (struct entry) { next, ring };
+  }
   else if (sure == UINT64_MAX && ring->open == 0
            && forget_idle (settler, link, left, settler->now))
     return;
@@ -334,7 +351,6 @@ merge_piece (struct settler *settler)
          && heap[0].next / 2 <= settler->horizon) {
     heap[0].next = recorder_tell (heap[0].ring, first_until (settler),
                                   &budget);
-    settler->told = true;
     if (heap[0].next == UINT64_MAX)
       heap[0] = heap[--settler->nr_heap];
     if (settler->nr_heap > 1)
@@ -413,6 +429,16 @@ settler_release (struct settler *settler)
 
 /* The thread. */
 
+/* After what it found, how long until it comes again. */
+static uint64_t
+next_tick (uint64_t tick_ns, unsigned fullest)
+{
+  const uint64_t ns = tick_ns * FULL_ENOUGH / (fullest ? fullest : 1);
+
+  return ns < MIN_TICK_NS ? MIN_TICK_NS
+    : ns > MAX_TICK_NS ? MAX_TICK_NS : ns;
+}
+
 /* Where no ring is listed, whoever lists one is to wake the thread up.  The
  * caller has the lock, so no other takes in a ring that is listed just now:
  * that would be one which the thread, asleep, never looks at.
@@ -444,7 +470,7 @@ sleep_until_next (struct settler *settler, uint64_t tick_ns)
   while (!settler->stop && settler->waiting == 0
          && atomic_load (&settler->sleeping)) {
     pthread_cond_wait (&settler->wake, &settler->sleep_lock);
-    tick_ns = TICK_NS;
+    tick_ns = MIN_TICK_NS;
   }
   atomic_store (&settler->sleeping, false);
   until = clock_timespec (clock_now () + tick_ns);
@@ -461,17 +487,15 @@ static void *
 run (void *vp)
 {
   struct settler *settler = vp;
-  uint64_t tick_ns = TICK_NS;
+  uint64_t tick_ns = MIN_TICK_NS;
 
   do {
     pthread_mutex_lock (&settler->lock);
     settle_pass (settler, settler->hurry);
-    if (settler->told)
-      tick_ns = TICK_NS;
-    else if (tick_ns < MAX_TICK_NS)
-      tick_ns *= 2;
-    settler->told = false;
-    fall_asleep (settler);
+    if (tick_ns == MAX_TICK_NS && settler->fullest == 0)
+      fall_asleep (settler);
+    tick_ns = next_tick (tick_ns, settler->fullest);
+    settler->fullest = 0;
     pthread_mutex_unlock (&settler->lock);
     tick_ns = sleep_until_next (settler, tick_ns);
   } while (tick_ns > 0);

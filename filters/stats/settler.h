@@ -7,9 +7,8 @@
 /* The settler takes the records of all threads and layers out of their
  * rings, in the order of time, and has them counted.
  *
- * It is a thread of the filter's own.  It looks at the rings twenty
- * times a second, less often while there is nothing to do, and sleeps while
- * no request comes at all.  Since it alone counts, no counter is shared by
+ * It is a thread of the filter's own.  It looks at the rings five to twenty
+ * times a second, as they fill, and sleeps while no request comes at all.  Since it alone counts, no counter is shared by
  * threads, all figures are of one moment, and a thread that serves a client
  * only writes a record.
  *
@@ -94,12 +93,13 @@ extern bool settler_make_room (struct settler *settler, struct ring *ring);
 /* For the ring's thread, which has marked that it begins a request: see to
  * it that the ring is looked at.
  */
-extern void settler_list (struct settler *settler, struct ring *ring);
+extern void settler_list (struct settler *settler, struct ring *ring)
+  __attribute__ ((cold));
 
 /* A ring is looked at for this long after its last request, in ns.  After
  * half of that its thread lists it again, so both never miss each other by
  * how they read the clock.
  */
-#define SETTLER_LEASE_NS (NS_PER_S / 10)
+#define SETTLER_LEASE_NS (NS_PER_S / 100)
 
 #endif /* STATS_SETTLER_H */
