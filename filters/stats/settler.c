@@ -429,14 +429,18 @@ settler_release (struct settler *settler)
 
 /* The thread. */
 
-/* After what it found, how long until it comes again. */
+/* After what it found, how long until it comes again.  What clients have left
+ * behind is not kept for long.
+ */
 static uint64_t
-next_tick (uint64_t tick_ns, unsigned fullest)
+next_tick (const struct settler *settler, uint64_t tick_ns)
 {
-  const uint64_t ns = tick_ns * FULL_ENOUGH / (fullest ? fullest : 1);
+  const unsigned fullest = settler->fullest ? settler->fullest : 1;
+  const uint64_t ns = tick_ns * FULL_ENOUGH / fullest;
 
-  return ns < MIN_TICK_NS ? MIN_TICK_NS
-    : ns > MAX_TICK_NS ? MAX_TICK_NS : ns;
+  if (ns < MIN_TICK_NS || atomic_load (&settler->left) > 0)
+    return MIN_TICK_NS;
+  return ns < MAX_TICK_NS ? ns : MAX_TICK_NS;
 }
 
 /* Where no ring is listed, whoever lists one is to wake the thread up.  The
@@ -494,7 +498,7 @@ run (void *vp)
     settle_pass (settler, settler->hurry);
     if (tick_ns == MAX_TICK_NS && settler->fullest == 0)
       fall_asleep (settler);
-    tick_ns = next_tick (tick_ns, settler->fullest);
+    tick_ns = next_tick (settler, tick_ns);
     settler->fullest = 0;
     pthread_mutex_unlock (&settler->lock);
     tick_ns = sleep_until_next (settler, tick_ns);
