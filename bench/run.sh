@@ -267,7 +267,8 @@ goals ()
   goal "16 threads: bytes a thread, heap or resident" "$(greater \
        "$(memory own_heap_per_thread ours)" \
        "$(memory own_resident_per_thread ours)")" "<=" 8192
-  goal "1000 connections: bytes that the heap grew, ours - bypassed" \
+  goal "1000 connections: bytes that the heap grew with the second half, \
+ours - bypassed" \
        "$(calc %d "$(memory heap_grew ours) - $(memory heap_grew bypassed)")" \
        "<=" 4096
   goals_of_cold
@@ -358,7 +359,7 @@ In bytes. Connections come and go, each with 16 threads that read and write.
 "heap" is what was allocated, and "resident" the memory of the process but for
 mapped files, both while all threads of the first connection are there; "own" is
 what it takes more than without a filter. "grew" is how much more there is when
-the last connection has gone than when the first had gone.
+the last connection has gone than when half of them had.
 END
   overhead memory "$with" --measure=memory --connections=$connections
   echo "## A real client"

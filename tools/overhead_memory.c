@@ -21,7 +21,7 @@
 /* What one side takes, in bytes, of memory that is allocated. */
 struct figures {
   double heap, resident;        /* a thread */
-  double grew;                  /* from the first connection to the last */
+  double grew;                  /* with the second half of connections */
   double connection, request;   /* grown with each */
   double files;                 /* left open, a number */
 };
@@ -66,7 +66,7 @@ figures_of (const struct job *job, const struct memory_use *use)
   struct figures figures = {
     .heap = (double) use->working.heap / threads,
     .resident = (double) use->working.resident / threads,
-    .grew = (double) (use->last.heap - use->first.heap),
+    .grew = (double) (use->last.heap - use->half.heap),
   };
 
   find_leaks (job, use, &figures);

@@ -9,7 +9,9 @@
 #include <inttypes.h>
 #include <malloc.h>
 #include <stdio.h>
+#include <time.h>
 
+#include "clock.h"
 #include "crew.h"
 #include "measure.h"
 #include "own_threads.h"
@@ -62,6 +64,30 @@ memory_since (struct memory before)
   };
 }
 
+/* When a connection has gone.  What a filter frees in a thread of its own is
+ * no leak: look until there is no more than had been left once before, or for
+ * a while.
+ */
+#define LOOKS 15
+#define BETWEEN_NS (NS_PER_S / 50)
+
+static struct memory
+memory_left (struct memory before, struct memory enough)
+{
+  const struct timespec between = clock_timespec (BETWEEN_NS);
+  struct memory least = memory_since (before);
+
+  for (unsigned i = 0; i < LOOKS && least.heap > enough.heap; i++) {
+    struct memory now;
+
+    nanosleep (&between, NULL);
+    now = memory_since (before);
+    if (now.heap < least.heap)
+      least = now;
+  }
+  return least;
+}
+
 /* Static, since threads may still look where a measurement failed. */
 static struct crew crew;
 
@@ -89,7 +115,7 @@ first_connection (const struct job *job, struct memory before,
   use->working = memory_since (before);
   result->own_threads = own_threads (&crew, 1).count;
   crew_join (&crew);
-  use->first = memory_since (before);
+  use->first = memory_left (before, (struct memory) { 0 });
   return 0;
 }
 
@@ -127,15 +153,15 @@ measure_memory (const struct job *job, struct result *result)
   if (first_connection (job, before, result) == -1
       || connections_go (job, others / 2) == -1)
     return -1;
-  use->half = memory_since (before);
+  use->half = memory_left (before, use->first);
   if (connections_go (job, others - others / 2) == -1)
     return -1;
-  use->last = memory_since (before);
+  use->last = memory_left (before, use->first);
   if (ask (job) == -1)
     return -1;
-  use->asked = memory_since (before);
+  use->asked = memory_left (before, use->first);
   if (ask (job) == -1)
     return -1;
-  use->more = memory_since (before);
+  use->more = memory_left (before, use->first);
   return 0;
 }
