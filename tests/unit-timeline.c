@@ -96,13 +96,27 @@ by_time (const void *vp1, const void *vp2)
 }
 
 static void
+tell_opening (const struct record *record)
+{
+  concurrency_begin (&timeline.concurrency, KIND_OPENING, record->begin);
+}
+
+static void
+tell_opened (const struct record *record)
+{
+  concurrency_end (&timeline.concurrency, KIND_OPENING, record->end);
+}
+
+static void
 tell (const struct event *event)
 {
   const struct record *record = &requests[event->request].record;
   struct in_order *in_order = &requests[event->request].in_order;
 
-  if (event->begins)
-    timeline_begin (&timeline, in_order, record->kind, record->begin);
+  if (record->kind >= NR_OPS)
+    (event->begins ? tell_opening : tell_opened) (record);
+  else if (event->begins)
+    timeline_begin (&timeline, in_order, record);
   else
     timeline_end (&timeline, in_order, record);
 }
@@ -275,8 +289,7 @@ follow (size_t i, uint64_t offset)
   struct record *record = &requests[i].record;
 
   record->offset = offset;
-  timeline_begin (&timeline, &requests[i].in_order, record->kind,
-                  record->begin);
+  timeline_begin (&timeline, &requests[i].in_order, record);
   timeline_follow (&requests[i].in_order, offset, record->count, &stream);
 }
 
@@ -369,7 +382,7 @@ test_late_end (void **state)
 
   (void) state;
   add (OP_READ, 100, 150, 512, false);
-  timeline_begin (&timeline, &requests[0].in_order, OP_READ, EPOCH + 100);
+  timeline_begin (&timeline, &requests[0].in_order, &requests[0].record);
   timeline_read (&timeline, EPOCH + 200, &totals);
   assert_int_equal (totals.in_flight_ns[OP_READ], 100);
   assert_int_equal (totals.in_flight[OP_READ], 1);

@@ -298,10 +298,14 @@ tell_export (struct ring *ring, const struct record *record)
 static inline void
 tell_begin (struct ring *ring, const struct record *record)
 {
-  if (is_closing (record))
+  struct timeline *timeline = &ring->recorder->timeline;
+
+  if (record->kind >= NR_OPS) {
+    if (!is_closing (record))
+      concurrency_begin (&timeline->concurrency, KIND_OPENING, record->begin);
     return;
-  timeline_begin (&ring->recorder->timeline, &ring->request, record->kind,
-                  record->begin);
+  }
+  timeline_begin (timeline, &ring->request, record);
   follow (ring, record);
 }
 

@@ -74,9 +74,8 @@ struct timeline_totals {
   uint64_t small_sequential[NR_OPS]; /* of these, smaller than 16 KiB */
 };
 
-/* A request or an opening between its begin and its end. */
+/* A request between its begin and its end. */
 struct in_order {
-  unsigned kind;
   unsigned depth;               /* requests in flight then, itself included */
   bool overlapped;              /* another was in flight then, or since */
   struct sequence_found follows; /* what it makes sequential, see
@@ -111,26 +110,23 @@ timeline_count_gap (struct timeline *timeline, struct gap gap)
   tally_latency (&gaps->tally, gap.ns);
 }
 
-/* A request of kind, or an opening, begins at time.  The caller keeps
- * request, which is filled in, until its end.
+/* A request begins, as the record says.  The caller keeps request, which is
+ * filled in, until its end.  Of openings only concurrency is told.
  *
  * Where two are in flight neither is alone, now or later.
  */
 static inline void
 timeline_begin (struct timeline *timeline, struct in_order *request,
-                unsigned kind, uint64_t time)
+                const struct record *record)
 {
   struct concurrency *c = &timeline->concurrency;
-  const struct gap gap = concurrency_begin (c, kind, time);
+  const struct gap gap = concurrency_begin (c, record->kind, record->begin);
 
   if (gap.ns)
     timeline_count_gap (timeline, gap);
-  request->kind = kind;
   request->follows = (struct sequence_found) { 0 };
   request->depth = c->requests;
   request->overlapped = request->depth > 1;
-  if (kind >= NR_OPS)
-    return;
   if (!request->overlapped)
     timeline->alone = request;
   else if (timeline->alone) {
@@ -161,12 +157,10 @@ static inline void
 timeline_end (struct timeline *timeline, struct in_order *request,
               const struct record *record)
 {
-  const unsigned kind = request->kind;
+  const unsigned kind = record->kind;
   struct depth_class *class;
 
   concurrency_end (&timeline->concurrency, kind, record->end);
-  if (kind >= NR_OPS)
-    return;
   if (timeline->alone == request)
     timeline->alone = NULL;
   timeline->overlapped[kind] += request->overlapped;
