@@ -162,6 +162,7 @@ struct worker {
   pthread_t thread;
   uint64_t requests;
   bool slow;                    /* some of them take more than no time */
+  uint64_t in_flight_ns;        /* each takes at least so long */
   atomic_ulong ended;
   struct connection *connection;
   struct ring *first, *last;    /* its rings */
@@ -175,12 +176,16 @@ work (void *vp)
   struct worker *worker = vp;
 
   for (uint64_t i = 0; i < worker->requests; i++) {
+    const uint64_t begun = clock_now ();
+
     worker->last = begin (worker->connection, i);
     CHECK (worker->last != NULL);
     if (worker->last == NULL)
       break;
     if (worker->slow && i % (RING_LARGE / 2) == 0)
       nanosleep (&(struct timespec) { .tv_nsec = 2000000 }, NULL);
+    while (clock_now () < begun + worker->in_flight_ns)
+      pause_shortly ();
     end (worker->last);
     worker->ended++;
     if (worker->first == NULL)
@@ -193,12 +198,20 @@ work (void *vp)
 }
 
 static void
-start_worker (struct worker *worker, uint64_t n, bool slow)
+start_worker_in (struct worker *worker, uint64_t n, bool slow,
+                 uint64_t in_flight_ns)
 {
   *worker = (struct worker) {
-    .requests = n, .slow = slow, .connection = connection,
+    .requests = n, .slow = slow, .in_flight_ns = in_flight_ns,
+    .connection = connection,
   };
   assert_int_equal (pthread_create (&worker->thread, NULL, work, worker), 0);
+}
+
+static void
+start_worker (struct worker *worker, uint64_t n, bool slow)
+{
+  start_worker_in (worker, n, slow, 0);
 }
 
 static void
@@ -624,9 +637,7 @@ test_idle (void **state)
   assert_int_equal (requests (), 3);
 }
 
-/* Readers see to it as well, and neither takes off the list what is in
- * flight, however long.
- */
+/* Readers see to it as well. */
 static void
 test_idle_readers (void **state)
 {
@@ -634,18 +645,111 @@ test_idle_readers (void **state)
 
   (void) state;
   for (unsigned i = 0; i < 2; i++) {
-    const uint64_t began = clock_now ();
-
     ring = begin (connection, i);
-    do {
-      assert_int_equal (read_totals ()->time.in_flight[OP_READ], 1);
-      assert_true (ring->listed);
-      pause_shortly ();
-    } while (clock_now () < began + 2 * SETTLER_LEASE_NS);
+    assert_int_equal (read_totals ()->time.in_flight[OP_READ], 1);
+    assert_true (ring->listed);
     end (ring);
     while (ring->listed)
       assert_int_equal (requests (), i + 1);
   }
+}
+
+/* Requests that are in flight for long. */
+
+/* One request after the other, and nobody was late: all times are the same. */
+static void
+assert_one_at_a_time (const struct recorder_totals *totals, uint64_t n)
+{
+  const uint64_t ns = totals->ops[OP_READ].tally.latency_ns;
+
+  assert_int_equal (totals->ops[OP_READ].tally.requests, n);
+  assert_int_equal (totals->time.in_flight_ns[OP_READ], ns);
+  assert_int_equal (totals->time.op_busy_ns[OP_READ], ns);
+  assert_int_equal (totals->time.overlapped[OP_READ], 0);
+}
+
+/* Nobody looks at its ring any more, until it ends. */
+static void
+test_slow_readers (void **state)
+{
+  struct ring *ring;
+
+  (void) state;
+  for (unsigned i = 0; i < 3; i++) {
+    ring = begin (connection, i);
+    while (ring->listed)
+      assert_int_equal (read_totals ()->time.in_flight[OP_READ], 1);
+    assert_int_equal (read_totals ()->time.in_flight[OP_READ], 1);
+    end (ring);
+    assert_true (ring->listed);
+    assert_one_at_a_time (read_totals (), i + 1);
+  }
+}
+
+/* So does the settler, which may fall asleep meanwhile. */
+static void
+test_slow (void **state)
+{
+  static const uint64_t leases[] = { 1, 2, 10, 60 };
+
+  (void) state;
+  assert_int_equal (settler_start (settler), 0);
+  for (unsigned i = 0; i < LENGTH (leases); i++) {
+    struct ring *ring = begin (connection, i);
+    const uint64_t began = clock_now ();
+
+    while (ring->listed
+           || clock_now () < began + leases[i] * SETTLER_LEASE_NS)
+      pause_shortly ();
+    end (ring);
+    wait_until_settled (ring);
+  }
+  assert_one_at_a_time (read_totals (), LENGTH (leases));
+}
+
+/* It ends, again and again, just as it is taken off the list. */
+static void
+test_slow_race (void **state)
+{
+  enum { N = 100 };
+  struct worker worker;
+
+  (void) state;
+  start_worker_in (&worker, N, false, SETTLER_LEASE_NS);
+  while (!worker.done) {
+    const uint64_t ended = worker.ended;
+
+    assert_true (requests () >= ended);
+  }
+  end_worker (&worker);
+  assert_one_at_a_time (read_totals (), N);
+}
+
+/* Where the thread was preempted as it listed its ring, others may have settled
+ * what came later.
+ */
+static void
+test_slow_preempted (void **state)
+{
+  struct ring *ring = begin (connection, 0);
+  struct record *record = ring_record (ring);
+  const uint64_t end = clock_now ();
+  uint64_t later;
+
+  (void) state;
+  ring_mark_ending (ring, record);
+  assert_int_equal (settler_list_ended (settler, ring, end), end);
+  while (clock_now () <= end + NS_PER_S / 1000)
+    ;
+  ring_mark_in_flight (ring, record);
+  while (ring->listed)
+    read_totals ();
+  ring_mark_ending (ring, record);
+  later = settler_list_ended (settler, ring, end);
+  assert_true (later > end + NS_PER_S / 1000);
+  record->end = later;
+  recorder_end (ring, record, 0);
+  assert_one_at_a_time (read_totals (), 1);
 }
 
 /* Rings that are left. */
@@ -882,6 +986,10 @@ main (void)
     TEST (test_room),
     TEST (test_idle),
     TEST (test_idle_readers),
+    TEST (test_slow_readers),
+    TEST (test_slow),
+    TEST (test_slow_race),
+    TEST (test_slow_preempted),
     TEST (test_left),
     TEST (test_left_all),
     TEST (test_connection_closed),

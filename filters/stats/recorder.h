@@ -132,6 +132,9 @@ recorder_stop (struct ring *ring, struct record *record)
 {
   ring_mark_ending (ring, record);
   record->end = clock_now ();
+  if (record->end - record->begin >= SETTLER_LEASE_NS / 2)
+    record->end = settler_list_ended (ring->recorder->settler, ring,
+                                      record->end);
 }
 
 /* After recorder_stop: error is 0 where it succeeded and its errno where it
@@ -149,6 +152,8 @@ recorder_end (struct ring *ring, struct record *record, int error)
     if (error > 0 && (unsigned) error < NR_ERRNOS)
       record->error = (uint8_t) error;
   }
+  if (ns >= SETTLER_LEASE_NS / 2)
+    settler_wake (ring->recorder->settler);
   if (ring_publish (ring, record)
       && !settler_make_room (ring->recorder->settler, ring))
     recorder_change_ring (ring);

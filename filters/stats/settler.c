@@ -143,10 +143,11 @@ push_incoming (struct settler *settler, struct ring *ring)
   while (!atomic_compare_exchange_weak (&settler->incoming, &first, ring));
 }
 
-static void
-wake_up (struct settler *settler)
+void
+settler_wake (struct settler *settler)
 {
-  if (!atomic_exchange (&settler->sleeping, false))
+  if (!atomic_load (&settler->sleeping)
+      || !atomic_exchange (&settler->sleeping, false))
     return;
   pthread_mutex_lock (&settler->sleep_lock);
   pthread_cond_signal (&settler->wake);
@@ -155,16 +156,37 @@ wake_up (struct settler *settler)
 
 /* The fence is between what the thread has marked and what it sees here:
  * either it sees that the ring is not listed, or the settler, which does the
- * same in the other order, sees the mark.
+ * same in the other order, sees the mark.  Returns whether it was not listed.
  */
-void
-settler_list (struct settler *settler, struct ring *ring)
+static bool
+list (struct settler *settler, struct ring *ring)
 {
   atomic_thread_fence (memory_order_seq_cst);
   if (atomic_load (&ring->listed) || atomic_exchange (&ring->listed, true))
-    return;
+    return false;
   push_incoming (settler, ring);
-  wake_up (settler);
+  return true;
+}
+
+void
+settler_list (struct settler *settler, struct ring *ring)
+{
+  if (list (settler, ring))
+    settler_wake (settler);
+}
+
+/* A pass that did not see the ring, since it began before this, settles
+ * nothing that is younger than STORE_DELAY_NS.
+ */
+uint64_t
+settler_list_ended (struct settler *settler, struct ring *ring, uint64_t end)
+{
+  uint64_t now;
+
+  if (!list (settler, ring))
+    return end;
+  now = clock_now ();
+  return now - end < STORE_DELAY_NS ? end : now;
 }
 
 static void
@@ -180,33 +202,42 @@ take_incoming (struct settler *settler)
   }
 }
 
-/* Nothing is in it, and nothing in flight. */
+/* Nothing is in it that was not told. */
 static bool
-is_idle (struct ring *ring)
+is_told (struct ring *ring)
 {
-  return ring_look (ring, 0) == UINT64_MAX && ring_next (ring) == UINT64_MAX
-    && ring->open == 0;
+  return ring_look (ring, 0) == UINT64_MAX && ring_next (ring) == UINT64_MAX;
 }
 
-/* Take an idle ring off the list, unless its thread comes back just now. */
+/* Take a ring off the list in which nothing happens, unless its thread goes on
+ * just now.
+ */
 static bool
 unlist (struct ring *ring)
 {
   atomic_store (&ring->listed, false);
   atomic_thread_fence (memory_order_seq_cst);
-  if (is_idle (ring) && atomic_load (&ring->left) == RING_HAS_THREAD)
+  if (is_told (ring) && atomic_load (&ring->left) == RING_HAS_THREAD)
     return true;
   return atomic_exchange (&ring->listed, true);
 }
 
-/* Is the ring to be forgotten, at *link in the list?  If so it is. */
+/* Since when nothing happens in it, where all was told. */
+static uint64_t
+quiet_since (const struct ring *ring)
+{
+  return ring->open ? mark_begin (ring->open)
+    : atomic_load_explicit (&ring->last_end, memory_order_relaxed);
+}
+
+/* All was told of the ring, at *link in the list.  Is it to be forgotten?  If
+ * so it is.
+ */
 static bool
-forget_idle (struct settler *settler, struct ring **link, int left,
-             uint64_t now)
+forget_quiet (struct settler *settler, struct ring **link, int left,
+              uint64_t now)
 {
   struct ring *ring = *link, *next = ring->next_listed;
-  const uint64_t last_end = atomic_load_explicit (&ring->last_end,
-                                                  memory_order_relaxed);
 
   if (left == RING_LEFT) {
     *link = next;
@@ -218,7 +249,7 @@ forget_idle (struct settler *settler, struct ring **link, int left,
     return true;
   }
   if (left == RING_HAS_THREAD
-      && clock_since (last_end, now) >= SETTLER_LEASE_NS
+      && clock_since (quiet_since (ring), now) >= SETTLER_LEASE_NS
       && unlist (ring)) {
     *link = next;
     return true;
@@ -307,8 +338,8 @@ look_at_next (struct settler *settler)
     ring_prefetch_after (ring, tail);
     settler->heap[settler->nr_heap++] = (struct entry) { next, ring };
   }
-  else if (sure == UINT64_MAX && ring->open == 0
-           && forget_idle (settler, link, left, settler->now))
+  else if (sure == UINT64_MAX
+           && forget_quiet (settler, link, left, settler->now))
     return;
   settler->link = &ring->next_listed;
 }

@@ -26,9 +26,10 @@
  * thread that is not running.  Only where there is no memory for another, or
  * its storage takes no time at all, it waits.
  *
- * Only rings that are listed are looked at.  A thread lists its ring when
- * it begins a request after a while without; the settler takes it off when
- * nothing came from it for longer than that while.
+ * Only rings that are listed are looked at.  The settler takes off a ring in
+ * which nothing has begun or ended for a while; its thread lists it again when
+ * it begins or ends a request after somewhat less than that.  So threads that
+ * are idle, or wait for their storage, cost the others nothing.
  */
 
 #ifndef STATS_SETTLER_H
@@ -96,9 +97,19 @@ extern bool settler_make_room (struct settler *settler, struct ring *ring);
 extern void settler_list (struct settler *settler, struct ring *ring)
   __attribute__ ((cold));
 
-/* A ring is looked at for this long after its last request, in ns.  After
- * half of that its thread lists it again, so both never miss each other by
- * how they read the clock.
+/* The same where it has marked that a request ends, and has read the clock.
+ * Returns the end as it is to be told: it is later where others may have
+ * settled what came after it, since the thread was preempted in here.  The
+ * thread then owes settler_wake.
+ */
+extern uint64_t settler_list_ended (struct settler *settler,
+                                    struct ring *ring, uint64_t end)
+  __attribute__ ((cold));
+extern void settler_wake (struct settler *settler) __attribute__ ((cold));
+
+/* A ring is looked at for this long after its last request ended, or while one
+ * is in flight after that one began, in ns.  After half of that its thread
+ * lists it again, so both never miss each other by how they read the clock.
  */
 #define SETTLER_LEASE_NS (NS_PER_S / 100)
 
