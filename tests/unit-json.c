@@ -86,13 +86,36 @@ is_ascii (const char *text)
   return *text == '\0';
 }
 
+/* Whole numbers that may have more than 64 bits as real ones, which are as
+ * strictly read.  2^64 - 1 has 20 digits, and none of our texts has more.
+ */
+static char *
+widen (const char *text)
+{
+  char *wide = malloc (2 * strlen (text) + 1), *end = wide;
+
+  assert_non_null (wide);
+  for (size_t n; *text; text += n) {
+    const size_t digits = strspn (text, "0123456789");
+
+    n = digits ? digits : 1;
+    end = mempcpy (end, text, n);
+    if (digits > 20 && text[digits] != '.')
+      end = stpcpy (end, ".0");
+  }
+  *end = '\0';
+  return wide;
+}
+
 /* Read one line of JSON as strictly as json-c can.  It takes "1,5" in no
  * locale, but NaN and Infinity unless it is strict.  Where that is, version
- * 0.18 takes all bytes beyond ASCII for control characters.
+ * 0.18 takes all bytes beyond ASCII for control characters, and no whole
+ * number of more than 64 bits.
  */
 static struct json_object *
-parse (const char *text)
+parse (const char *report_text)
 {
+  char *text = widen (report_text);
   const size_t length = strlen (text);
   const int strict = is_ascii (text) ? JSON_TOKENER_STRICT : 0;
   struct json_tokener *tokener = json_tokener_new ();
@@ -108,6 +131,7 @@ parse (const char *text)
               json_tokener_get_parse_end (tokener), text);
   assert_int_equal (json_tokener_get_parse_end (tokener), length - 1);
   json_tokener_free (tokener);
+  free (text);
   return report;
 }
 
@@ -160,8 +184,8 @@ expect_real (struct json_object *report, const char *path, double expected)
 
   if (!(json_object_is_type (value, json_type_int)
         || json_object_is_type (value, json_type_double))
-      || fabs (json_object_get_double (value) - expected)
-         > fabs (expected) * 1e-15)
+      || !(fabs (json_object_get_double (value) - expected)
+           <= fabs (expected) * 1e-15))
     fail_msg ("%s is %s, not %.17g", path,
               json_object_to_json_string (value), expected);
 }
@@ -513,10 +537,6 @@ test_largest (void **state)
   memset (layer.time.depths, 0xff, sizeof layer.time.depths);
   for (unsigned op = 0; op < NR_OPS; op++) {
     memset (&layer.ops[op].tally, 0xff, sizeof layer.ops[op].tally);
-    /* json-c 0.18 reads no number of more than 64 bits. */
-    layer.ops[op].tally.extents = (struct extents_tally) {
-      UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
-    };
     memset (&layer.ops[op].extremes, 0xff, sizeof layer.ops[op].extremes);
     layer.ops[op].failures.by_errno[0] = (struct failure) {
       UINT64_MAX, UINT64_MAX, UINT64_MAX, UINT64_MAX,
