@@ -20,7 +20,9 @@ requires nbdsh --version
 requires qemu-img --version
 
 cd "$tmp"
-bench -d 1 -s 4k -c 120 -- --filter=stats memory 64M
+# Where the plugin prefers no block size, alignment is to 4 KiB. That is null:
+# newer versions of nbdkit's memory prefer 32 KiB.
+bench -d 1 -s 4k -c 120 -- --filter=stats null 64M
 found small-requests '99.2% of the reads are smaller'
 not_found misaligned fua
 bench -w -d 1 -s 4k -c 120 -- --filter=stats memory 64M
@@ -37,7 +39,7 @@ EOF
 provoke --filter=stats memory 64M --run 'nbdsh -u "$uri" -c - <client.py'
 not_found small-requests
 
-bench -d 1 -s 32k -S 33280 -o 512 -c 120 -- --filter=stats memory 64M
+bench -d 1 -s 32k -S 33280 -o 512 -c 120 -- --filter=stats null 64M
 found misaligned '% of the reads are not aligned to 4 KiB'
 
 # Six in a hundred are off in offset, and six others in length.
@@ -45,7 +47,7 @@ cat >client.py <<'EOF'
 for i in range(200):
     h.pread(4096 + 512 * (i % 16 == 1), 8192 * i + 512 * (i % 16 == 2))
 EOF
-provoke --filter=stats memory 64M --run 'nbdsh -u "$uri" -c - <client.py'
+provoke --filter=stats null 64M --run 'nbdsh -u "$uri" -c - <client.py'
 found misaligned '13.0% of the reads are not aligned to 4 KiB, in offset or length'
 
 bench -d 1 -s 128k -o 4k -c 120 -- --filter=stats memory 64M statsblock=128k
