@@ -18,6 +18,7 @@ requires fio --version
 requires nbdkit --filter=delay null --version
 clat2csv=$(command -v fio_jsonplus_clat2csv) || clat2csv=nothing
 requires test -x "$clat2csv"
+requires "$clat2csv" --help
 
 cd "$tmp"
 nbdkit -U - --filter=stats --filter=delay memory 16M rdelay=1ms \
