@@ -61,9 +61,24 @@ grep -Fxf in-json in-text || fail "not in text: $(cat in-json)"
 head -n 1 in-text | grep -E '^[0-9.]+ s went by: .*\. \[account\]$' ||
   fail "the first is not the account"
 
+# Openings failed, of a single connection.
+cat >openings.py <<'EOF'
+import os
+
+h.set_opt_mode(True)
+h.connect_unix(os.environ["unixsocket"])
+for name in ["bad", "bad", "bad", "good"]:
+    h.set_export_name(name)
+    try:
+        h.opt_info()
+    except nbd.Error as error:
+        print(error)
+h.opt_abort()
+EOF
 provoke --filter=stats eval get_size='echo 1M' pread='exit 1' \
-        open='echo EPERM >&2; exit 1' --run 'nbdinfo "$uri"; true'
-found failed-opens '[0-9]+ of [0-9]+ connections could not be opened'
+        open='[ "$3" = good ] || { echo EPERM >&2; exit 1; }' \
+        --run 'export unixsocket; nbdsh -c - <openings.py'
+found failed-opens '3 of 4 openings of an export failed\.$'
 
 # What nbdkit cuts short as it is told to end has not failed.
 start_nbdkit --filter=stats --filter=log --filter=delay memory 1M \

@@ -88,8 +88,9 @@ check_open_failures (struct context *c)
 
   if ((double) opens->failed < c->rule->threshold)
     return false;
-  say (c->finding, 0, "%" PRIu64 " of %" PRIu64 " connections could not be "
-       "opened.", opens->failed, opens->failed + opens->opened);
+  say (c->finding, 0, "%" PRIu64 " of %" PRIu64 " opening%s of an export "
+       "failed.", opens->failed, opens->failed + opens->opened,
+       plural (opens->failed + opens->opened));
   set_number (c->finding, 0, "failed_opens", (double) opens->failed);
   return true;
 }
