@@ -13,6 +13,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "clock.h"
 #include "num2str.h"
 #include "rules.h"
 
@@ -87,6 +88,25 @@ overlapped_percent (const struct context *c)
       overlapped += c->layer->time.overlapped[op];
   }
   return percent (at_most (overlapped, ended), ended);
+}
+
+/* How long one of them was in flight alone, at least.  They are in flight for
+ * longer, added up, than the time that went by only where there are several.
+ */
+static uint64_t
+alone_ns (const struct context *c)
+{
+  const struct timeline_totals *time = &c->layer->time;
+  const uint64_t busy_ns = clock_since (time->account[OP_FLUSH]
+                                        + time->account[ACCOUNT_OPENING],
+                                        time->busy_ns);
+  uint64_t in_flight_ns = 0;
+
+  for (unsigned op = 0; op < NR_OPS; op++) {
+    if (op != OP_FLUSH)
+      in_flight_ns += time->in_flight_ns[op];
+  }
+  return clock_since (clock_since (busy_ns, in_flight_ns), busy_ns);
 }
 
 /* The operation that most of the time is of. */
@@ -172,7 +192,8 @@ possible_rate (char buf[NUM2STR_LEN + 8], const struct context *c,
 }
 
 /* All together are the limit; what each takes is told of those that have most
- * of it, since a mean of fast and slow kinds is that of neither.
+ * of it, since a mean of fast and slow kinds is that of neither.  A few that
+ * were not alone may have had most of the time.
  */
 bool
 check_one_at_a_time (struct context *c)
@@ -186,7 +207,7 @@ check_one_at_a_time (struct context *c)
   c->op = op;
   if (all_of (c, 1u << op).requests < c->rule->requests
       || overlapped_percent (c) > c->rule->overlapped
-      || percent (at_most (all_ns, c->layer->time.busy_ns), connected_ns (c))
+      || percent (at_most (all_ns, alone_ns (c)), connected_ns (c))
          < c->rule->threshold)
     return false;
   say (c->finding, elapsed_percent (c, untold_ns (c, op)),
@@ -363,8 +384,10 @@ is_flat (const struct context *c, const struct comparison *comparison)
     && comparison->few_ns <= c->rule->medians * p50_ns * (double) requests;
 }
 
+enum { DEPTHS_LEN = 200 };
+
 static const char *
-depth_words (char buf[160], struct context *c)
+depth_words (char buf[DEPTHS_LEN], struct context *c)
 {
   const double in_flight = layer_mean_in_flight (c->layer);
   const unsigned deep = deep_class (in_flight);
@@ -380,13 +403,15 @@ depth_words (char buf[160], struct context *c)
   flat = is_flat (c, &comparison);
   grown = has_grown (c, &comparison, in_flight);
   if (flat || grown)
-    snprintf (buf, 160, " A %s took %s on average with one or two in "
-              "flight, and %s with %u or more: more at once %s.",
+    snprintf (buf, DEPTHS_LEN, " A %s took %s on average with one or two in "
+              "flight, and %s with %u or more: %s.",
               op_noun (c->op, 1),
               num2str (few, few_mean_ns (&comparison), NUM_TIME),
               num2str (many, many_mean_ns (&comparison), NUM_TIME),
               depth_class_from (deep),
-              flat ? "may give more" : "would hardly help");
+              flat ? "more at once may give more"
+              : "where they wait for one another, more at once would hardly "
+                "help");
   return buf;
 }
 
@@ -396,7 +421,7 @@ check_storage_bound (struct context *c)
   const uint64_t busy_ns = c->layer->time.busy_ns;
   const double share = percent (at_most (busy_ns, connected_ns (c)),
                                 connected_ns (c));
-  char depths[160] = "";
+  char depths[DEPTHS_LEN] = "";
 
   if (busy_ns == 0 || share < c->rule->threshold)
     return false;
