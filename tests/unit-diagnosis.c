@@ -1625,6 +1625,44 @@ truth_failed_above (void)
   layers[1].ops[OP_READ].tally.bytes = 10 * GiB;
 }
 
+/* The layer below wrote what it was to zero, or read what it was to cache. */
+static void
+lie_zeros_above (void)
+{
+  healthy ();
+  add_layer ();
+  requests (OP_ZERO, 10, 0, 100 * MiB, MS);
+  layers[1].ops[OP_WRITE].tally.bytes += 1000 * MiB;
+}
+
+static void
+lie_cached_above (void)
+{
+  healthy ();
+  add_layer ();
+  requests (OP_CACHE, 10, 0, 100 * MiB, MS);
+  layers[1].ops[OP_READ].tally.bytes += 1000 * MiB;
+}
+
+static void
+lie_zero_failed_above (void)
+{
+  healthy ();
+  add_layer ();
+  fail_requests (OP_ZERO, 1, MS);
+  layers[1].ops[OP_WRITE].tally.bytes += 1000 * MiB;
+}
+
+/* It zeroed them, so the writes are of the other layer's writes. */
+static void
+truth_zeros_above (void)
+{
+  healthy ();
+  requests (OP_ZERO, 10, 0, 100 * MiB, MS);
+  add_layer ();
+  layers[1].ops[OP_WRITE].tally.bytes *= 3;
+}
+
 static void
 lie_flushes_above (void)
 {
@@ -1996,6 +2034,10 @@ static const struct lie {
     NULL },
   { lie_failed_above, "amplified", NULL, NULL, NULL },
   { truth_failed_above, "amplified", NULL, "moved at least 54.51.", NULL },
+  { lie_zeros_above, "amplified", NULL, NULL, NULL },
+  { lie_cached_above, "amplified", NULL, NULL, NULL },
+  { lie_zero_failed_above, "amplified", NULL, NULL, NULL },
+  { truth_zeros_above, "amplified", NULL, "moved 2.00.", "at least" },
   { lie_flushes_above, "amplified", NULL, NULL, NULL },
   { truth_zeroing_dominates, "zero-time", "zero",
     "Zeroing took 77.2% of the storage's busy time: 29 requests of 303 ms on "

@@ -44,16 +44,32 @@ check_between (struct context *c)
 /* What a request that failed or has not ended asked for is in no count of
  * bytes, and the layer below may have moved it: at most so much each.
  */
-#define LARGEST_REQUEST (UINT64_C (64) << 20)
-
 static uint64_t
-uncounted_bytes (const struct context *c)
+uncounted_bytes (const struct context *c, enum op op)
 {
-  uint64_t requests = 0;
+  const uint64_t largest = op_kind (op) == KIND_MOVED ? UINT64_C (64) << 20
+                                                     : UINT32_MAX;
 
-  for (enum op op = OP_READ; op <= OP_WRITE; op++)
-    requests += failed_of (c, op) + c->layer->time.in_flight[op];
-  return requests * LARGEST_REQUEST;
+  return (failed_of (c, op) + c->layer->time.in_flight[op]) * largest;
+}
+
+/* What is to be zeroed or cached may become writes or reads on its way. */
+static uint64_t
+not_passed_on (const struct context *c, enum op op)
+{
+  return clock_since (layer_below (c)->ops[op].tally.bytes,
+                      tally_of (c, op)->bytes);
+}
+
+/* How much the layer below may have moved for anything else than the bytes
+ * that this one moved.
+ */
+static uint64_t
+other_bytes (const struct context *c)
+{
+  return uncounted_bytes (c, OP_READ) + uncounted_bytes (c, OP_WRITE)
+    + uncounted_bytes (c, OP_ZERO) + not_passed_on (c, OP_ZERO)
+    + uncounted_bytes (c, OP_CACHE) + not_passed_on (c, OP_CACHE);
 }
 
 bool
@@ -62,18 +78,19 @@ check_amplified (struct context *c)
   const struct recorder_totals *below = layer_below (c);
   const uint64_t moved = tally_of (c, OP_READ)->requests
     + tally_of (c, OP_WRITE)->requests;
-  const uint64_t uncounted = uncounted_bytes (c);
+  uint64_t others;
   double factor;
 
   if (below == NULL)
     return false;
+  others = other_bytes (c);
   factor = ratio (layer_bytes_moved (below),
-                  layer_bytes_moved (c->layer) + uncounted);
+                  layer_bytes_moved (c->layer) + others);
   if (moved < c->rule->requests || factor < c->rule->threshold)
     return false;
   say (c->finding, elapsed_percent (c, below->time.busy_ns),
        "For each byte that layer %zu moved, layer %zu below it moved %s%.2f.",
-       c->layer_index + 1, c->layer_index + 2, uncounted ? "at least " : "",
+       c->layer_index + 1, c->layer_index + 2, others ? "at least " : "",
        factor);
   set_number (c->finding, 0, "byte_amplification", factor);
   return true;
