@@ -30,6 +30,16 @@ static sigset_t awaited;        /* these, and children that end */
 static sigset_t before;         /* what was blocked as we started */
 static int signal_for_us;
 
+/* By whoever started us, as nohup does.  Then it is no request to end. */
+static bool
+is_ignored (int signal)
+{
+  struct sigaction action;
+
+  return sigaction (signal, NULL, &action) == 0
+    && action.sa_handler == SIG_IGN;
+}
+
 int
 processes_init (void)
 {
@@ -37,8 +47,10 @@ processes_init (void)
   sigset_t blocked;
 
   sigemptyset (&requests);
-  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
-    sigaddset (&requests, signals[i]);
+  for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+    if (!is_ignored (signals[i]))
+      sigaddset (&requests, signals[i]);
+  }
   awaited = requests;
   sigaddset (&awaited, SIGCHLD);
   /* Whoever reads our output may be gone: then writing fails, and we end

@@ -27,7 +27,9 @@ struct process {
   int status;                   /* as waitpid gives it, once it has ended */
 };
 
-/* Before the others, once.  Returns -1 and sets errno. */
+/* Before the others, once.  A signal that is ignored then stays so.  Returns
+ * -1 and sets errno.
+ */
 extern int processes_init (void);
 
 /* The number of the signal that asked us to end, or 0. */
