@@ -32,6 +32,15 @@ client = echo >>"\$here/started"; test \$(wc -l <"\$here/started") -ne 2 ||
 client = true
 END
 
+cat >ignored.job <<END
+[global]
+nbdkit = memory 1M
+runs = 2
+[one]
+client = echo >>"\$here/begun"; until test -e "\$here/go-on"; do sleep 0.1;
+  done
+END
+
 started ()
 {
   [ "$(wc -l <started)" -eq "$1" ]
@@ -57,6 +66,17 @@ for signal in INT TERM HUP; do
   test "$(wc -l <prepared)" -eq "$(wc -l <undone)"
 done
 
+# But one that is ignored, as by nohup, is none.
+NBDKIT_STATS_TEST=interrupted-$$ \
+  env --ignore-signal=HUP nbdkit-stats bench ignored.job >out 2>err &
+pid=$!
+wait_until test -e begun
+kill -HUP "$pid"
+touch go-on
+wait "$pid"
+cat out err
+grep -x 'ignored: one: 2 runs' err
+
 cp results half
 bench slow.job --output=results --resume
 test "$status" -eq 0
@@ -78,8 +98,23 @@ jq -e '.earlier | length == 2' results
 started 5
 results_check '[.jobs[0].cases[].cells[0].runs | length] == [4, 4]'
 
+# No runs are lost, be it a job, a case or an environment that is not there.
+would_lose ()
+{
+  bench "${@:2}" --output=results --resume
+  test "$status" -eq 2
+  grep -x "nbdkit-stats: results: its runs of $1 would be lost: .*" err
+  cmp was results
+}
+cp results was
+cp slow.job other.job
+mkdir less
+sed '/two/,$d' slow.job >less/slow.job
+would_lose 'slow: one' other.job
+would_lose 'slow: two' less/slow.job
+would_lose 'slow: one' slow.job --env=a:runs=3
+
 # Runs of something else are not mixed with them.
-bench slow.job --output=results --resume --env=:nbdkit=null ||:
 sed -i 's/memory 1M/memory 2M/' slow.job
 bench slow.job --output=results --resume
 test "$status" -eq 2

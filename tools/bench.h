@@ -73,10 +73,10 @@ struct bench {
        j < (bench)->jobs + (bench)->nr_jobs; j++)                         \
     for (struct bench_case *c = j->cases; c < j->cases + j->nr_cases; c++)
 
-#define FOR_EACH_CELL(bench, j, c, cell)                                  \
+#define FOR_EACH_CELL(bench, j, c, each)                                  \
   FOR_EACH_CASE (bench, j, c)                                             \
-    for (struct cell *cell = c->cells;                                    \
-         cell < c->cells + j->nr_environments; cell++)
+    for (struct cell *each = c->cells;                                    \
+         each < c->cells + j->nr_environments; each++)
 
 #define FOR_EACH_COMPARISON(bench, j, c, comparison)                      \
   FOR_EACH_CASE (bench, j, c)                                             \

@@ -110,6 +110,59 @@ resume_system (struct bench *bench, json_object *stored)
   bench->earlier = earlier;
 }
 
+static bool
+is_planned (struct bench *bench, json_object *job, json_object *row,
+            json_object *cell)
+{
+  FOR_EACH_CELL (bench, j, c, planned) {
+    if (is_same (job, "name", j->job.name) && is_same (row, "name", c->name)
+        && is_same (cell, "environment", planned->plan.environment))
+      return true;
+  }
+  return false;
+}
+
+static int
+check_row (struct bench *bench, json_object *job, json_object *row)
+{
+  json_object *cells = json_get (row, "cells");
+
+  for (size_t i = 0; i < json_length (cells); i++) {
+    json_object *cell = json_element (cells, i);
+    const char *environment = json_text (cell, "environment");
+
+    if (json_length (json_get (cell, "runs")) == 0
+        || is_planned (bench, job, row, cell))
+      continue;
+    tell_error_at (bench->output, 0, "its runs of %s: %s%s%s would be lost: "
+                   "they are not asked for", json_text (job, "name"),
+                   json_text (row, "name"), *environment ? ", " : "",
+                   environment);
+    return -1;
+  }
+  return 0;
+}
+
+/* The file will be replaced by what is asked for now, so all runs that it has
+ * must be among that.
+ */
+static int
+check_all_planned (struct bench *bench, json_object *stored)
+{
+  json_object *jobs = json_get (stored, "jobs");
+
+  for (size_t j = 0; j < json_length (jobs); j++) {
+    json_object *job = json_element (jobs, j);
+    json_object *rows = json_get (job, "cases");
+
+    for (size_t i = 0; i < json_length (rows); i++) {
+      if (check_row (bench, job, json_element (rows, i)) == -1)
+        return -1;
+    }
+  }
+  return 0;
+}
+
 static int
 resume_all (struct bench *bench, json_object *stored)
 {
@@ -155,7 +208,8 @@ resume_from (struct bench *bench, struct json_stream *stream)
 
   switch (json_stream_next (stream, &stored, &line)) {
   case NEXT_OBJECT:
-    if (check_kind (bench->output, stored) == 0)
+    if (check_kind (bench->output, stored) == 0
+        && check_all_planned (bench, stored) == 0)
       r = resume_all (bench, stored);
     break;
   case NEXT_END:
