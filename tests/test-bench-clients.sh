@@ -48,6 +48,10 @@ prepare = echo There is no disk.; false
 [no-server]
 nbdkit = memory
 
+# Behind this error nbdkit says where to read more.
+[no-plugin]
+nbdkit = ./absent.so
+
 [dying-server]
 client = kill -KILL $(cat "$(dirname "$unixsocket")/pid"); sleep 1000
 timeout = 5
@@ -72,18 +76,27 @@ told 'killed: client: killed by signal 11 \(Segmentation fault\)'
 told 'hangs: client: ended by the timeout: I wait\.'
 told 'no-preparation: prepare: exit status 1: There is no disk\.'
 told 'no-server: nbdkit: exit status 1: .*size.*'
+told 'no-plugin: nbdkit: exit status 1: nbdkit: error: .*absent\.so.*'
 told 'dying-server: nbdkit: killed by signal 9 \(Killed\)'
 told 'not-served: nbdkit: does not serve.*'
-test "$(grep -c '^nbdkit-stats: ' err)" -eq 7
+test "$(grep -c '^nbdkit-stats: ' err)" -eq 8
 
 for name in good leaves also-good; do
   grep -xE "clients: $name: 2 runs" err
 done
 results_check \
   '[.jobs[0].cases[] | .cells[0].runs | length]
-     == [2, 0, 0, 0, 2, 0, 0, 0, 0, 2]' \
+     == [2, 0, 0, 0, 2, 0, 0, 0, 0, 0, 2]' \
   '[.jobs[0].cases[] | .cells[0].failure | . == null]
-     == [true, false, false, false, true, false, false, false, false, true]'
+     == [true, false, false, false, true, false, false, false, false, false,
+         true]'
+
+# Where none has run, there is nothing to tell of what they did.
+printf '%s\n' '[none]' 'nbdkit = memory 1M' 'client = false' >none.job
+bench none.job --env=a:runs=3 --env=b:runs=3
+test "$status" -eq 1
+grep -xE 'none +a +0' out
+if grep -E '^(latency|what|where|seconds)' out; then fail "there is an empty table"; fi
 
 # One that fails at its third run: the two before count.
 cat >third.job <<END

@@ -240,13 +240,43 @@ print_comparisons (const struct bench_job *job, FILE *fp)
   table_print (&table, fp);
 }
 
+/* In any run of any cell. */
+static bool
+has_requests (const struct bench_job *job)
+{
+  for (size_t i = 0; i < job->nr_cases; i++) {
+    for (size_t e = 0; e < job->nr_environments; e++) {
+      const struct cell_summary *s = &job->cases[i].cells[e].summary;
+
+      if (s->ops[s->main_op].requests.max > 0)
+        return true;
+    }
+  }
+  return false;
+}
+
+static bool
+has_comparison (const struct bench_job *job)
+{
+  for (size_t i = 0; i < job->nr_cases; i++) {
+    for (size_t e = 1; e < job->nr_environments; e++) {
+      if (isfinite (job->cases[i].comparisons[e].ratio.ratio))
+        return true;
+    }
+  }
+  return false;
+}
+
+/* But for the first, those that have nothing to tell are left out. */
 void
 bench_print_tables (const struct bench_job *job, FILE *fp)
 {
   print_times (job, fp);
-  print_latencies (job, fp);
-  print_work (job, fp);
+  if (has_requests (job)) {
+    print_latencies (job, fp);
+    print_work (job, fp);
+  }
   bench_print_account (job, fp);
-  if (job->nr_environments > 1)
+  if (has_comparison (job))
     print_comparisons (job, fp);
 }

@@ -63,12 +63,28 @@ output_of (const struct workspace *workspace, const char *name)
   return output ? output : copy_string ("");
 }
 
+/* Behind the last line in which nbdkit tells an error, for which others may
+ * follow that say where to read more; 0 where there is none.
+ */
+static size_t
+end_of_error (const char *output)
+{
+  static const char error[] = ": error: ";
+  const char *next = strstr (output, error), *last = NULL;
+
+  for (; next; next = strstr (next + 1, error))
+    last = next;
+  return last ? (size_t) (last - output) + strcspn (last, "\n") : 0;
+}
+
 /* The last line that is not blank, and not too long. */
 static char *
 last_words (const char *output)
 {
-  size_t end = strlen (output), begin;
+  size_t end = end_of_error (output), begin;
 
+  if (end == 0)
+    end = strlen (output);
   while (end > 0 && strchr ("\n\r\t ", output[end - 1]))
     end--;
   begin = end;
