@@ -42,7 +42,8 @@ refused ()
 sed 's/^runs/nonsense/' good.job >bad.job
 refused 'bad.job:4: unknown key nonsense' bad.job
 refused 'bad.job:4: unknown key nonsense' good.job bad.job
-refused 'absent: No such file or directory' absent
+refused 'absent: there is no such file, and no installed job' absent
+refused './absent: No such file or directory' ./absent
 mkdir directory
 refused 'directory: Is a directory' directory
 truncate -s 1G zeros

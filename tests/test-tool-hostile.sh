@@ -48,7 +48,7 @@ refused_by ()
 
 refused missing 'missing: No such file or directory$'
 mkdir directory
-refused directory 'directory:1: Is a directory$'
+refused directory 'directory: Is a directory$'
 : >empty
 refused empty 'empty: there is no .*report in it$'
 

@@ -21,7 +21,9 @@
 
 #define SUFFIX ".job"
 
-/* Where the file is that the user means. */
+/* Where the file is that the user means; NULL after telling that there is
+ * none.
+ */
 static char *
 find_job (const char *name)
 {
@@ -35,7 +37,9 @@ find_job (const char *name)
   if (access (path, F_OK) == 0)
     return path;
   free (path);
-  return copy_string (name);
+  tell_error_at (name, 0, "there is no such file, and no installed job of that "
+                 "name; --list tells which there are");
+  return NULL;
 }
 
 static char *
@@ -123,6 +127,8 @@ bench_job_read (struct bench_job *job, const char *name,
   int r;
 
   *job = (struct bench_job) { .nr_cases = 0 };
+  if (path == NULL)
+    return -1;
   r = job_read (&job->job, path);
   free (path);
   if (r == -1 || environments_check (options->environments, &job->job) == -1)

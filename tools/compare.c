@@ -193,7 +193,7 @@ compare_command (int argc, char *argv[])
 
   while ((c = next_option (argc, argv, known, help)) != -1) {
     if (c == 'f' && set_fail_above (&options, optarg) == -1)
-      return bad_usage (argv, "--fail-above=%s is no share", optarg);
+      return bad_usage (argv, "--fail-above=%s is no percentage", optarg);
     if (c == 'l' && set_layer (&options, optarg) == -1)
       return bad_usage (argv, "--layer=%s is no layer", optarg);
     if (c == 'j')

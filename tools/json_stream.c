@@ -221,9 +221,12 @@ json_stream_next (struct json_stream *stream, struct json_object **object,
   } while (c != EOF && isspace (c));
   if (c == EOF && !ferror (stream->fp))
     return NEXT_END;
+  if (c == EOF) {
+    tell_error_at (stream->file, 0, "%m");
+    return NEXT_ERROR;
+  }
   if (c != '{') {
-    tell_error_at (stream->file, *line, "%s",
-                   c == EOF ? strerror (errno) : "not a report in JSON");
+    tell_error_at (stream->file, *line, "not a report in JSON");
     return NEXT_ERROR;
   }
   if (collect (stream, c) == -1)
