@@ -13,7 +13,6 @@
 #include "diagnosis.h"
 #include "rules.h"
 
-/* All rules with their thresholds. */
 #define MS (NS_PER_S / 1000)
 
 /* How long an operation kept the storage busy, with that many percent. */
@@ -23,8 +22,9 @@
     .elapsed_ns = 100 * MS, .requests = 100, .growth = 2,               \
     .unless = "one-at-a-time", .of_busy = true
 
-/* A rule that is not said where another was comes behind it.  Data has to be
- * read or written, so it takes more of that to be worth a sentence.
+/* All rules with their thresholds.  One that is not said where another was
+ * comes behind that.  Data has to be read or written, so it takes more time of
+ * these to be worth a sentence.
  */
 static const struct rule rules[] = {
   { "account", ACCOUNT, ONCE, check_account,

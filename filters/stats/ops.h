@@ -6,7 +6,7 @@
 
 /* The seven data operations: the only place that lists them.
  *
- * X (ID, callback, name, unit of work)
+ * X (ID, callback, name, kind)
  *
  *   ID        the enum is OP_<ID>
  *   callback  the member of struct nbdkit_next_ops

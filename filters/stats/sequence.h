@@ -33,7 +33,7 @@
 /* All of it is small, since there is one for each connection and operation.
  *
  * Most requests of a random load follow none, so there is a quick way to see
- * that: a tag of each end, 16 bits of a hash, all of them in a cache line.
+ * that: a tag of each end, 16 bits of a hash, in 64 bytes together.
  */
 struct sequence {
   uint64_t next;                      /* how many there were */

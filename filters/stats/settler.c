@@ -72,7 +72,7 @@ struct settler {
 
   _Atomic (struct ring *) incoming; /* listed by their threads */
   _Atomic bool wanted;          /* somebody who serves did not get the lock */
-  _Atomic unsigned left;        /* rings that were left */
+  _Atomic unsigned left;        /* rings that were left, not yet forgotten */
   _Atomic unsigned full;        /* of these, because they were full */
 
   pthread_t thread;
@@ -566,7 +566,7 @@ settler_stop (struct settler *settler)
 
 /* Threads that serve. */
 
-/* When its thread begins to settle. */
+/* With so many records in it its thread begins to settle. */
 static uint32_t
 high_water (const struct ring *ring)
 {

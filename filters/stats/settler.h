@@ -8,9 +8,9 @@
  * rings, in the order of time, and has them counted.
  *
  * It is a thread of the filter's own.  It looks at the rings five to twenty
- * times a second, as they fill, and sleeps while no request comes at all.  Since it alone counts, no counter is shared by
- * threads, all figures are of one moment, and a thread that serves a client
- * only writes a record.
+ * times a second, as they fill, and sleeps while no request comes at all.
+ * Since it alone counts, no counter is shared by threads, all figures are of
+ * one moment, and a thread that serves a client only writes a record.
  *
  * In the order of time: records are merged by a heap, begins and ends.  What
  * is settled are all times up to a horizon, and that is the present unless
@@ -54,19 +54,22 @@ extern int settler_start (struct settler *settler);
 /* End the thread, and wait for it.  What is left is settled by readers. */
 extern void settler_stop (struct settler *settler);
 
-/* Free it all.  Returns false where a thread still has a ring and may yet
- * come back: then nothing was freed.
+/* End the thread, if it was not, and free it all.  Returns false where a thread
+ * still has a ring and may yet come back: then nothing was freed.
  */
 extern bool settler_free (struct settler *settler);
 
 /* Settle all that happened up to now.  Returns the moment up to which all is
  * settled and nothing beyond: all that ended before the call is in.  Until
- * settler_release nothing changes.  Any thread.
+ * settler_release nothing changes.  Any thread; it waits 0.1 s at most for
+ * threads that are about to tell a time.
  */
 extern uint64_t settler_hold (struct settler *settler);
 extern void settler_release (struct settler *settler);
 
-/* A ring for the calling thread, or NULL where there is no memory. */
+/* A ring for the calling thread, or NULL where there is no memory.  It may
+ * wait for two passes then.
+ */
 extern struct ring *settler_get_ring (struct settler *settler);
 
 /* The calling thread is done with it. */
@@ -86,8 +89,9 @@ extern struct ring *settler_get_another (struct settler *settler,
 extern void settler_drain (struct settler *settler, struct ring *ring,
                            uint32_t room);
 
-/* For the ring's thread: settle, so that there is room in the ring, for at
- * most a millisecond.  Returns false where it is full all the same.
+/* For the ring's thread: settle a piece, so that there is room in the ring.
+ * If another settles just then, a ring that is full waits for it, 20 us at
+ * most.  Returns false where it is full all the same.
  */
 extern bool settler_make_room (struct settler *settler, struct ring *ring);
 

@@ -105,10 +105,10 @@ extern uint64_t op_ended (const struct op_totals *op);
 extern uint64_t op_latency_ns (const struct op_totals *op);
 extern uint64_t layer_latency_ns (const struct recorder_totals *layer);
 
-/* Requests in flight, summed up over time; and on average while there was
- * one, which is 0 where nothing was busy.  By Little's law that is the sum of latencies / busy time, and so
- * it is at the end of a run; in an interval each request counts for the
- * part of it that lies there.
+/* Requests in flight, summed up over time, in ns; and on average while there
+ * was one, which is 0 where nothing was busy.  By Little's law that is the sum
+ * of latencies / busy time, and so it is at the end of a run; in an interval
+ * each request counts for the part of it that lies there.
  */
 extern uint64_t layer_in_flight_ns (const struct recorder_totals *layer);
 extern double op_mean_in_flight (const struct recorder_totals *layer,
@@ -128,7 +128,9 @@ extern double op_blocks_touched (const struct op_totals *op);
 extern uint64_t op_percentile (const struct op_totals *op,
                                unsigned thousandths);
 
-/* From the first request's begin to the last request's end. */
+/* From the first request's begin to the last request's end, in ns; 0 without
+ * any.
+ */
 extern uint64_t layer_active_ns (const struct recorder_totals *layer);
 
 /* n in ns nanoseconds, as n a second; 0 where no time passed. */

@@ -75,7 +75,7 @@ static pthread_key_t asking;    /* see next_asked */
 static struct layer *layers;    /* nearest the client first */
 static struct layer *spare;     /* made ready, and not yet in their place */
 
-/* -D stats.report=1: say what happens with the report at exit. */
+/* -D stats.report=1: say of each report how long it is and where it goes. */
 NBDKIT_DLL_PUBLIC int stats_debug_report;
 
 static void

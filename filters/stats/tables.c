@@ -383,7 +383,8 @@ write_block_sizes (FILE *fp, const struct connections_totals *totals)
 
   if (sizes->preferred == 0)
     return;
-  fprintf (fp, "block sizes advertised: at least %s, preferred %s, at most %s\n",
+  fprintf (fp, "block sizes advertised: at least %s, preferred %s, "
+           "at most %s\n",
            num2str (minimum, sizes->minimum, NUM_BYTES),
            num2str (preferred, sizes->preferred, NUM_BYTES),
            num2str (maximum, sizes->maximum, NUM_BYTES));

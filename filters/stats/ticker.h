@@ -26,8 +26,8 @@ struct ticker {
 
 /* Call tick (opaque) in a thread of its own, every period_ns from now on.
  * One that comes late, or takes long, takes the place of those that fell
- * into that time.  The thread blocks all signals, which are the server's.  Returns an
- * errno, 0 where it went well.
+ * into that time.  The thread blocks all signals, which are the server's.
+ * Returns an errno, 0 where it went well.
  */
 extern int ticker_start (struct ticker *ticker, uint64_t period_ns,
                          void (*tick) (void *opaque), void *opaque);
