@@ -31,10 +31,12 @@ static const char help[] =
 "              end with status 3 where B takes more than so much longer, and\n"
 "              where there are enough runs, only if that is significant\n"
 "  --json      one JSON object\n"
-"  --layer=N   compare the layer N of reports, 1 is nearest the client\n"
-"              (the one nearest the plugin)\n"
+"  --layer=N   compare the layer N of reports, where 1 is nearest the client\n"
+"              (default: the one nearest the plugin)\n"
 "  --markdown  tables in Markdown\n"
-"  --help      this text\n";
+"  --help      this text\n"
+"\n"
+"The manual is nbdkit-stats-compare(1).\n";
 
 struct compare_options {
   compare_write_fn write;

@@ -27,7 +27,9 @@ static const char help[] =
 "  --format=text|prometheus|fio|csv\n"
 "              the form: as the filter would have written it (text, which is\n"
 "              the default, or prometheus), as fio's json+, or rows of CSV\n"
-"  --help      this text\n";
+"  --help      this text\n"
+"\n"
+"The manual is nbdkit-stats-report(1).\n";
 
 struct choice {
   const char *name;             /* NULL after the last */
