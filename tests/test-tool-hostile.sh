@@ -77,6 +77,16 @@ refused later 'later:1: schema is 3, and this version reads 2$'
 sed 's/"schema":2/"schema":"2"/' good >string
 refused string 'string:1: schema is not a count$'
 
+# What another command writes is none, whatever its schema.
+echo '{"schema":1,"nbdkit":"1.32.5"}' >overhead
+refused overhead 'overhead:1: type is '
+for type in bench comparison; do
+  printf '{"schema":1,"type":"%s"}\n' "$type" >result
+  refused_by 'report result' \
+             "result:1: type is \"$type\": this is no report of the filter\$"
+done
+refused result 'result:1: type is "comparison": this is no report of the filter$'
+
 # What is missing or of another kind is told with the way to it.
 tail -n 1 good >final
 sed 's/"total_ios":0,//' final >lacks

@@ -311,18 +311,18 @@ static int
 add_object (struct compare_file *file, const struct input *root,
             unsigned layer)
 {
-  const char *type;
+  bool final;
 
-  if (!input_has (root, "schema") || !input_has (root, "type")) {
+  if (!input_has (root, "schema")) {
     input_error (root, NULL, "is not one of nbdkit-stats: it has no schema");
     return -1;
   }
-  type = input_string (root, "type");
-  if (strcmp (type, "bench") == 0)
+  if (strcmp (input_string (root, "type"), "bench") == 0)
     return has_schema (root, BENCH_SCHEMA) ? add_bench (file, root) : -1;
+  final = report_is_final (root);
   if (!has_schema (root, REPORT_SCHEMA))
     return -1;
-  return strcmp (type, "final") == 0 ? add_report (file, root, layer) : 0;
+  return final ? add_report (file, root, layer) : 0;
 }
 
 int
@@ -343,7 +343,7 @@ compare_stream_read (struct compare_file *file, struct json_stream *stream,
       return -1;
   }
   if (next == NEXT_END && file->nr_sides == 0) {
-    tell_error_at (file->file, 0, "there is no final report in it");
+    tell_error_at (stream->file, 0, "there is no final report in it");
     return -1;
   }
   return next == NEXT_END ? 0 : -1;

@@ -301,12 +301,8 @@ static void
 read_head (const struct input *root, struct stored_report *report)
 {
   struct snapshot *snapshot = &report->snapshot;
-  const char *type = input_string (root, "type");
   const unsigned pid = input_small (root, "pid");
 
-  report->final = strcmp (type, "final") == 0;
-  if (!report->final && strcmp (type, "interval") != 0)
-    input_error (root, "type", "is neither \"final\" nor \"interval\"");
   if (pid > INT_MAX)
     input_error (root, "pid", "is too large");
   report->headed = input_bool (root, "headed");
@@ -320,9 +316,21 @@ read_head (const struct input *root, struct stored_report *report)
   snapshot->elapsed_ns = input_count (root, "elapsed_ns");
 }
 
+bool
+report_is_final (const struct input *root)
+{
+  const char *type = input_string (root, "type");
+  const bool final = strcmp (type, "final") == 0;
+
+  if (!final && strcmp (type, "interval") != 0)
+    input_error (root, "type", "is \"%s\": this is no report of the filter",
+                 type);
+  return final;
+}
+
 /* What is something else is told before what it lacks. */
 static void
-read_schema (const struct input *root)
+read_kind (const struct input *root, struct stored_report *report)
 {
   uint64_t schema;
 
@@ -330,6 +338,7 @@ read_schema (const struct input *root)
     input_error (root, NULL, "is not one of nbdkit-stats: it has no schema");
     return;
   }
+  report->final = report_is_final (root);
   schema = input_count (root, "schema");
   if (schema != REPORT_SCHEMA)
     input_error (root, "schema", "is %" PRIu64 ", and this version reads %u",
@@ -344,7 +353,7 @@ report_read (struct json_source *source, struct json_object *object,
 
   snapshot_free (&report->snapshot);
   *report = (struct stored_report) { .line = source->line };
-  read_schema (&root);
+  read_kind (&root, report);
   read_head (&root, report);
   if (source->failed)
     return -1;

@@ -70,4 +70,9 @@ extern int report_read (struct json_source *source,
                         struct json_object *object,
                         struct stored_report *report);
 
+/* Whether the object is a final report.  One that is no interval either is told
+ * to be no report.
+ */
+extern bool report_is_final (const struct input *root);
+
 #endif /* TOOLS_REPORT_READER_H */
