@@ -1625,7 +1625,9 @@ truth_failed_above (void)
   layers[1].ops[OP_READ].tally.bytes = 10 * GiB;
 }
 
-/* The layer below wrote what it was to zero, or read what it was to cache. */
+/* The layer below wrote what it was to zero, or read what it was to cache or
+ * to trim.
+ */
 static void
 lie_zeros_above (void)
 {
@@ -1641,6 +1643,15 @@ lie_cached_above (void)
   healthy ();
   add_layer ();
   requests (OP_CACHE, 10, 0, 100 * MiB, MS);
+  layers[1].ops[OP_READ].tally.bytes += 1000 * MiB;
+}
+
+static void
+lie_trimmed_above (void)
+{
+  healthy ();
+  add_layer ();
+  requests (OP_TRIM, 10, 0, 100 * MiB, MS);
   layers[1].ops[OP_READ].tally.bytes += 1000 * MiB;
 }
 
@@ -2036,6 +2047,7 @@ static const struct lie {
   { truth_failed_above, "amplified", NULL, "moved at least 54.51.", NULL },
   { lie_zeros_above, "amplified", NULL, NULL, NULL },
   { lie_cached_above, "amplified", NULL, NULL, NULL },
+  { lie_trimmed_above, "amplified", NULL, NULL, NULL },
   { lie_zero_failed_above, "amplified", NULL, NULL, NULL },
   { truth_zeros_above, "amplified", NULL, "moved 2.00.", "at least" },
   { lie_flushes_above, "amplified", NULL, NULL, NULL },

@@ -48,17 +48,18 @@ static uint64_t
 uncounted_bytes (const struct context *c, enum op op)
 {
   const uint64_t largest = op_kind (op) == KIND_MOVED ? UINT64_C (64) << 20
-                                                     : UINT32_MAX;
+                                                      : UINT32_MAX;
 
   return (failed_of (c, op) + c->layer->time.in_flight[op]) * largest;
 }
 
-/* What is to be zeroed or cached may become writes or reads on its way. */
+/* What is to be zeroed or cached, say, may become writes or reads. */
 static uint64_t
 not_passed_on (const struct context *c, enum op op)
 {
-  return clock_since (layer_below (c)->ops[op].tally.bytes,
-                      tally_of (c, op)->bytes);
+  return op_kind (op) == KIND_RANGE
+    ? clock_since (layer_below (c)->ops[op].tally.bytes,
+                   tally_of (c, op)->bytes) : 0;
 }
 
 /* How much the layer below may have moved for anything else than the bytes
@@ -67,9 +68,13 @@ not_passed_on (const struct context *c, enum op op)
 static uint64_t
 other_bytes (const struct context *c)
 {
-  return uncounted_bytes (c, OP_READ) + uncounted_bytes (c, OP_WRITE)
-    + uncounted_bytes (c, OP_ZERO) + not_passed_on (c, OP_ZERO)
-    + uncounted_bytes (c, OP_CACHE) + not_passed_on (c, OP_CACHE);
+  uint64_t bytes = 0;
+
+  for (enum op op = 0; op < NR_OPS; op++) {
+    if (op_kind (op) == KIND_MOVED || op_kind (op) == KIND_RANGE)
+      bytes += uncounted_bytes (c, op) + not_passed_on (c, op);
+  }
+  return bytes;
 }
 
 bool
