@@ -16,6 +16,7 @@
 
 struct table {
   const char *titles[TABLE_COLUMNS];    /* the first nr are used */
+  const char *above[TABLE_COLUMNS];     /* what stands above them, or NULL */
   size_t nr;
   size_t nr_left;               /* so many are words: on the left */
   char **cells;                 /* nr a row */
@@ -27,7 +28,7 @@ extern void table_add (struct table *table, const char *fmt, ...)
   __attribute__ ((format (printf, 2, 3)));
 
 /* Print it, with its titles, and without columns that are empty all the way
- * down; then it is empty itself.
+ * down, nor blanks at the end of a line; then it is empty itself.
  */
 extern void table_print (struct table *table, FILE *fp);
 
