@@ -271,6 +271,16 @@ static struct reader {
   uint64_t intervals;
 } reader;
 
+/* Without the longest. */
+static void
+add_failures (struct failures *sum, const struct failures *part)
+{
+  for (unsigned i = 0; i < MAX_FAILURES; i++) {
+    sum->by_errno[i].requests += part->by_errno[i].requests;
+    sum->by_errno[i].ns += part->by_errno[i].ns;
+  }
+}
+
 static void
 add_depths (struct depth_class *sum, const struct depth_class *part)
 {
@@ -285,7 +295,7 @@ add_interval (struct recorder_totals *sum, const struct recorder_totals *part)
 {
   for (unsigned op = 0; op < NR_OPS; op++) {
     tally_add (&sum->ops[op].tally, &part->ops[op].tally);
-    failures_add (&sum->ops[op].failures, &part->ops[op].failures);
+    add_failures (&sum->ops[op].failures, &part->ops[op].failures);
     sum->time.op_busy_ns[op] += part->time.op_busy_ns[op];
     sum->time.in_flight_ns[op] += part->time.in_flight_ns[op];
     sum->time.sequential[op] += part->time.sequential[op];
@@ -457,7 +467,7 @@ check_op (const struct recorder_totals *totals, enum op op)
   memset (&all, 0, sizeof all);
   for (unsigned i = 0; i < NR_THREADS; i++) {
     tally_add (&all.tally, &workers[i].own[op].tally);
-    failures_add (&all.failures, &workers[i].own[op].failures);
+    add_failures (&all.failures, &workers[i].own[op].failures);
     all.sequential += workers[i].own[op].sequential;
     all.small += workers[i].own[op].small;
   }

@@ -307,16 +307,6 @@ op_latency_ns (const struct op_totals *op)
     + op->tally.fast_zero_refused.ns;
 }
 
-uint64_t
-layer_latency_ns (const struct recorder_totals *layer)
-{
-  uint64_t ns = 0;
-
-  for (unsigned op = 0; op < NR_OPS; op++)
-    ns += op_latency_ns (&layer->ops[op]);
-  return ns;
-}
-
 double
 op_mean_in_flight (const struct recorder_totals *layer, enum op op)
 {

@@ -103,7 +103,6 @@ extern uint64_t layer_in_flight (const struct recorder_totals *layer);
  */
 extern uint64_t op_ended (const struct op_totals *op);
 extern uint64_t op_latency_ns (const struct op_totals *op);
-extern uint64_t layer_latency_ns (const struct recorder_totals *layer);
 
 /* Requests in flight, summed up over time, in ns; and on average while there
  * was one, which is 0 where nothing was busy.  By Little's law that is the sum

@@ -125,23 +125,6 @@ failures_count (struct failures *failures, unsigned error, uint64_t ns)
 }
 
 void
-failures_add (struct failures *sum, const struct failures *part)
-{
-  for (size_t i = 0; i < MAX_FAILURES; i++) {
-    const struct failure *from = &part->by_errno[i];
-    struct failure *to = &sum->by_errno[i];
-
-    if (from->requests == 0)
-      continue;
-    to->error = from->error;
-    to->requests += from->requests;
-    to->ns += from->ns;
-    if (from->longest_ns > to->longest_ns)
-      to->longest_ns = from->longest_ns;
-  }
-}
-
-void
 failures_subtract (struct failures *sum, const struct failures *part)
 {
   for (size_t i = 0; i < MAX_FAILURES; i++) {

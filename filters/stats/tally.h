@@ -138,9 +138,8 @@ extern void failures_count (struct failures *failures, unsigned error,
 /* sum += part and sum -= part. */
 extern void tally_add (struct tally *sum, const struct tally *part);
 extern void tally_subtract (struct tally *sum, const struct tally *part);
-extern void failures_add (struct failures *sum, const struct failures *part);
 
-/* The longest stays that of sum. */
+/* sum -= part; the longest stays that of sum. */
 extern void failures_subtract (struct failures *sum,
                                const struct failures *part);
 
