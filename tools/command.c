@@ -6,6 +6,7 @@
 
 #include <config.h>
 
+#include <errno.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -27,11 +28,26 @@ bad_usage (char *argv[], const char *fmt, ...)
   return STATUS_BAD;
 }
 
+/* Why not all could be written, the first time: the stream tells only that
+ * it was so.
+ */
+static int output_errno;
+
+void
+flush_output (void)
+{
+  if (fflush (stdout) != 0 && output_errno == 0)
+    output_errno = errno;
+}
+
 int
 finish_output (int status)
 {
-  if (fflush (stdout) == 0 && !ferror (stdout))
+  flush_output ();
+  if (!ferror (stdout))
     return status;
+  if (output_errno)
+    errno = output_errno;
   tell_error ("standard output: %m");
   return STATUS_BAD;
 }

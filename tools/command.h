@@ -55,8 +55,13 @@ extern int next_word (int argc, char *argv[], const struct option *options,
 extern int bad_usage (char *argv[], const char *fmt, ...)
   __attribute__ ((format (printf, 2, 3)));
 
-/* Give out all that was written to standard output.  Returns status, or
- * STATUS_BAD after telling that it could not be written.
+/* Give out what was written to standard output so far.  That it could not
+ * be written is told at the end.
+ */
+extern void flush_output (void);
+
+/* Give out the rest.  Returns status, or STATUS_BAD after telling that not
+ * all could be written.
  */
 extern int finish_output (int status);
 
