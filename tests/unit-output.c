@@ -180,6 +180,17 @@ __wrap_fallocate (int fd, int mode, off_t at, off_t size)
   return no_fallocate ? -1 : __real_fallocate (fd, mode, at, size);
 }
 
+#define ROOT 0
+#define NOBODY 65534
+
+/* Where we are root we can be another user for a while. */
+static void
+become (uid_t user)
+{
+  if (getuid () == 0)
+    assert_int_equal (seteuid (user), 0);
+}
+
 static int
 start (void **state)
 {
@@ -672,9 +683,9 @@ test_other_owner (void **state)
     before = stat_of (path);
     output = open_output (OUTPUT_LATEST);
     assert_int_equal (chmod (dir, 0777), 0);
-    assert_int_equal (seteuid (65534), 0);
+    become (NOBODY);
     write_report (output, "new\n");
-    assert_int_equal (seteuid (0), 0);
+    become (ROOT);
     assert_content (path, "new\n");
     assert_int_equal (mode_of (path), table[i].mode);
     assert_int_equal (stat_of (path).st_ino != before.st_ino,
@@ -858,7 +869,6 @@ test_mount_point (void **state)
 static void
 test_other_user (void **state)
 {
-  const bool root = geteuid () == 0;
   struct output *output;
 
   (void) state;
@@ -866,8 +876,7 @@ test_other_user (void **state)
   assert_int_equal (chmod (dir, 0755), 0);
   output = open_output (OUTPUT_LATEST);
   assert_int_equal (chmod (dir, 0555), 0);
-  if (root)
-    assert_int_equal (seteuid (65534), 0);
+  become (NOBODY);
 
   write_report (output, "new\n");
   assert_content (path, "new\n");
@@ -876,18 +885,15 @@ test_other_user (void **state)
   assert_content (path, "the last\n");
   assert_int_equal (files (), 1);
 
-  if (root)
-    assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_int_equal (chmod (dir, 0755), 0);
   unlink (path);
   assert_int_equal (chmod (dir, 0555), 0);
-  if (root)
-    assert_int_equal (seteuid (65534), 0);
+  become (NOBODY);
   assert_int_equal (output_write (output, "new\n", 4, false), -1);
   assert_error ("statsfile", path, "No such file or directory");
 
-  if (root)
-    assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_int_equal (chmod (dir, 0755), 0);
   output_close (output);
 }
@@ -908,10 +914,10 @@ test_sticky (void **state)
   before = stat_of (path);
   assert_int_equal (chmod (dir, 01777), 0);
   output = open_output (OUTPUT_LATEST);
-  assert_int_equal (seteuid (65534), 0);
+  become (NOBODY);
   write_report (output, "new\n");
   write_report (output, "the last\n");
-  assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_content (path, "the last\n");
   assert_int_equal (stat_of (path).st_ino, before.st_ino);
   assert_int_equal (files (), 1);
@@ -956,21 +962,18 @@ test_new (void **state)
 static void
 test_new_other_user (void **state)
 {
-  const bool root = geteuid () == 0;
   struct output *output;
 
   (void) state;
   write_file (path, "an old report, and it is a long one\n");
   output = open_output (OUTPUT_NEW);
   assert_int_equal (chmod (dir, 0555), 0);
-  if (root)
-    assert_int_equal (seteuid (65534), 0);
+  become (NOBODY);
   write_report (output, "first\n");
   assert_content (path, "first\n");
   write_report (output, "second\n");
   assert_content (path, "first\nsecond\n");
-  if (root)
-    assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_int_equal (chmod (dir, 0755), 0);
   output_close (output);
 }
@@ -1224,20 +1227,39 @@ fill (const char *name, unsigned pages)
   free (buf);
 }
 
+/* Make room again. */
+static void
+remove_file (const char *name)
+{
+  name_file (name);
+  unlink (path);
+  name_file ("report");
+}
+
+/* A report of four pages. */
+static char *
+large_report (size_t *size)
+{
+  char *report;
+
+  *size = 4 * (size_t) sysconf (_SC_PAGESIZE);
+  report = malloc (*size);
+  assert_non_null (report);
+  return memset (report, 'x', *size);
+}
+
 /* A report that did not fit leaves the file as it was, with no part of the
  * report in it and nothing beside it; one that fits is written later.
  */
 static void
 test_full (void **state)
 {
-  const size_t page = (size_t) sysconf (_SC_PAGESIZE);
-  const size_t size = 4 * page;
+  size_t size;
   char *report;
 
   (void) state;
   mount_small (8);
-  report = malloc (size);
-  memset (report, 'x', size);
+  report = large_report (&size);
   for (enum output_mode mode = 0; mode < NR_MODES; mode++) {
     struct output *output;
 
@@ -1258,16 +1280,12 @@ test_full (void **state)
     assert_content (path, "an old report\n");
     assert_int_equal (files (), 3);
 
-    name_file ("filler");
-    unlink (path);
-    name_file ("report");
+    remove_file ("filler");
     write_report (output, "new\n");
     assert_content (path, mode == OUTPUT_APPEND ? "an old report\nnew\n"
                                                 : "new\n");
     output_close (output);
-    name_file ("more");
-    unlink (path);
-    name_file ("report");
+    remove_file ("more");
   }
   unlink (path);
   assert_int_equal (umount2 (dir, MNT_DETACH), 0);
@@ -1280,31 +1298,27 @@ test_full (void **state)
 static void
 test_full_other_user (void **state)
 {
-  const size_t page = (size_t) sysconf (_SC_PAGESIZE);
-  const size_t size = 4 * page;
   struct output *output;
+  size_t size;
   char *report;
 
   (void) state;
   mount_small (8);
-  report = malloc (size);
-  memset (report, 'x', size);
+  report = large_report (&size);
   write_file (path, "an old report\n");
   output = open_output (OUTPUT_NEW);
   fill ("filler", 5);
   assert_int_equal (chmod (dir, 0555), 0);
-  assert_int_equal (seteuid (65534), 0);
+  become (NOBODY);
   write_report (output, "first\n");
   assert_int_equal (output_write (output, report, size, false), -1);
-  assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_error ("statsfile", path, "No space left on device");
   assert_content (path, "first\n");
-  name_file ("filler");
-  unlink (path);
-  name_file ("report");
-  assert_int_equal (seteuid (65534), 0);
+  remove_file ("filler");
+  become (NOBODY);
   write_report (output, "second\n");
-  assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_int_equal (stat_of (path).st_size, strlen ("first\nsecond\n"));
   assert_content (path, "first\nsecond\n");
   output_close (output);
@@ -1319,37 +1333,33 @@ test_full_other_user (void **state)
 static void
 test_full_in_place (void **state)
 {
-  const size_t page = (size_t) sysconf (_SC_PAGESIZE);
-  const size_t size = 4 * page;
   struct output *output;
+  size_t size;
   char *report;
 
   (void) state;
   mount_small (8);
-  report = malloc (size);
-  memset (report, 'x', size);
+  report = large_report (&size);
   for (int no = 0; no <= 1; no++) {
     no_fallocate = no;
     write_file (path, "an old report\n");
     output = open_output (OUTPUT_LATEST);
     fill ("filler", 5);
     assert_int_equal (chmod (dir, 0555), 0);
-    assert_int_equal (seteuid (65534), 0);
+    become (NOBODY);
     assert_int_equal (output_write (output, report, size, false), -1);
-    assert_int_equal (seteuid (0), 0);
+    become (ROOT);
     assert_error ("statsfile", path, "No space left on device");
     assert_content (path, "an old report\n");
 
     /* What fits is written. */
-    assert_int_equal (seteuid (65534), 0);
+    become (NOBODY);
     assert_int_equal (output_write (output, report, size / 2, false), 0);
     assert_int_equal (stat_of (path).st_size, size / 2);
     write_report (output, "last\n");
-    assert_int_equal (seteuid (0), 0);
+    become (ROOT);
     assert_content (path, "last\n");
-    name_file ("filler");
-    unlink (path);
-    name_file ("report");
+    remove_file ("filler");
     output_close (output);
   }
   unlink (path);
@@ -1945,7 +1955,7 @@ test_stderr_nobody_reads (void **state)
     fill_pipe (fds[1]);
     redirect_stderr (fds[1]);
     if (other)
-      assert_int_equal (seteuid (65534), 0);
+      become (NOBODY);
     output = output_open (NULL, OUTPUT_NEW, tell);
     before = clock_now ();
     if (output)
@@ -1956,7 +1966,7 @@ test_stderr_nobody_reads (void **state)
     next = clock_since (before + first, clock_now ());
     output_close (output);
     if (other)
-      assert_int_equal (seteuid (0), 0);
+      become (ROOT);
     restore_stderr ();
     close (fds[0]);
     close (fds[1]);
@@ -2043,18 +2053,15 @@ test_bad_paths (void **state)
 static void
 test_not_allowed (void **state)
 {
-  const bool root = geteuid () == 0;
   struct output *output;
 
   (void) state;
   write_file (path, "old\n");
   assert_int_equal (chmod (path, 0444), 0);
   assert_int_equal (chmod (dir, 0755), 0);
-  if (root)
-    assert_int_equal (seteuid (65534), 0);
+  become (NOBODY);
   output = output_open (path, OUTPUT_NEW, tell);
-  if (root)
-    assert_int_equal (seteuid (0), 0);
+  become (ROOT);
   assert_null (output);
   assert_error ("statsfile", path, "Permission denied");
   assert_content (path, "old\n");
