@@ -47,8 +47,9 @@ show ()
 # $tmp/NAME.json
 overhead ()
 {
-  printf '    nbdkit-stats overhead %s\n\n' "${*:2}"
+  printf '```\n$ nbdkit-stats overhead %s\n\n' "${*:2}"
   eval "nbdkit-stats overhead ${*:2} --nbdkit=\$NBDKIT --output=$tmp/$1.json"
+  printf '```\n\n'
 }
 
 first_line ()
@@ -285,8 +286,8 @@ This page is what "make bench" wrote: nobody edited the figures. In the command
 lines, \$ours is the filter of this build, and \$stock the stats filter that
 nbdkit brings. What the columns are is told in nbdkit-stats-overhead(1): a ratio
 is the median of the ratios of all rounds, and "spread" what lies between the
-least and the greatest of them. Compare figures within one run; another machine
-has others.
+least and the greatest of them, in percent of the median. Compare figures within
+one run; another machine has others.
 END
   machine
   echo
@@ -327,13 +328,13 @@ END
   echo
   say <<END
 Below the filter, a request sleeps for 1 to 3 ms, as storage lets it: as many
-are in flight as there are threads. "CPU ns" is the processor time of the whole
-process for a request. "in filter" is what the calls of the filter take of it,
-without what is below, and with "own CPU", the filter's own threads; "added ns"
-is how much that is more than without a filter, where reading the clocks is all
-that is left. "longest" is the longest of all requests of all rounds: how much
-processor time it took in the filter, and how long it was there, waiting
-included. With many threads some wait for a processor, also without a filter.
+are in flight as there are threads. "in filter" is the processor time of a
+request, in ns: what the calls of the filter take of it, without what is below,
+and with "own CPU", the filter's own threads; "added ns" is how much that is
+more than without a filter, where reading the clocks is all that is left.
+"longest" is the longest of all requests of all rounds: how long it was in the
+filter, waiting included, and how much processor time it took there. With many
+threads some wait for a processor, also without a filter.
 END
   overhead watch "$with" "$watch" --measure=inside --backend=sleep \
            --threads=16,64,256,1024
@@ -355,11 +356,11 @@ END
   echo "## Memory"
   echo
   say <<END
-In bytes. Connections come and go, each with 16 threads that read and write.
-"heap" is what was allocated, and "resident" the memory of the process but for
-mapped files, both while all threads of the first connection are there; "own" is
-what it takes more than without a filter. "grew" is how much more there is when
-the last connection has gone than when half of them had.
+Connections come and go, each with 16 threads that read and write. "heap" is
+what was allocated, and "resident" the memory of the process but for mapped
+files, both while all threads of the first connection are there, and both beyond
+what it is without a filter. "grew" is how much more there is when the last
+connection has gone than when half of them had.
 END
   overhead memory "$with" --measure=memory --connections=$connections
   echo "## A real client"

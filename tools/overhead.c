@@ -29,59 +29,15 @@
 #include "overhead_tables.h"
 #include "process.h"
 
-#define MAX_COLUMNS 16
-
-static int
-longest_name (const struct plan *plan)
-{
-  size_t longest = 0;
-
-  for (unsigned i = 0; i < plan->nr_sides; i++) {
-    const size_t length = strlen (plan->sides[i].name);
-
-    if (longest < length)
-      longest = length;
-  }
-  return (int) longest;
-}
-
-/* Of a comparison to the other filter. */
-static void
-name_column (const struct plan *plan, struct column *column)
-{
-  static char title[64];
-  int length;
-
-  length = snprintf (title, sizeof title, "/ %s",
-                     plan->sides[plan_other (plan)].name);
-  column->title = title;
-  if (column->width < length)
-    column->width = length;
-}
-
-struct table
-overhead_table (const struct plan *plan, struct tables *tables,
-                const char *key, const struct column *columns,
-                unsigned nr_columns)
-{
-  static struct column copy[MAX_COLUMNS];
-  struct column *last = &copy[nr_columns - 1];
-  const int longest = longest_name (plan);
-
-  for (unsigned i = 0; i < nr_columns; i++) {
-    copy[i] = columns[i];
-    if (strcmp (copy[i].key, "through") == 0 && longest > -copy[i].width)
-      copy[i].width = -longest;
-  }
-  if (strstr (last->key, "to_against")) {
-    name_column (plan, last);
-    if (plan->nr_sides == 2)
-      nr_columns--;
-  }
-  return (struct table) {
-    .tables = tables, .key = key, .columns = copy, .nr_columns = nr_columns,
-  };
-}
+const struct measure *const measures[NR_MEASURES] = {
+  [MEASURE_TIME] = &measure_time,
+  [MEASURE_INSIDE] = &measure_inside,
+  [MEASURE_COLD] = &measure_cold,
+  [MEASURE_MEMORY] = &measure_memory,
+  [MEASURE_INSTRUCTIONS] = &measure_instructions,
+  [MEASURE_BESIDE] = &measure_beside,
+  [MEASURE_OPENING] = &measure_opening,
+};
 
 /* In memory if that can be, so that no disk has a part in the figures. */
 static const char *
@@ -122,26 +78,39 @@ has_valgrind (void)
   return system ("command -v valgrind >/dev/null 2>&1") == 0;
 }
 
-/* In the order of enum measure. */
-static const struct {
-  int (*fn) (const struct plan *plan, struct tables *tables);
-  bool needs_threads;           /* several at a time */
-} measures[NR_MEASURES] = {
-  [MEASURE_TIME] = { overhead_time, false },
-  [MEASURE_INSIDE] = { overhead_inside, false },
-  [MEASURE_COLD] = { overhead_cold, false },
-  [MEASURE_MEMORY] = { overhead_memory, false },
-  [MEASURE_INSTRUCTIONS] = { overhead_instructions, false },
-  [MEASURE_BESIDE] = { overhead_beside, true },
-  [MEASURE_OPENING] = { overhead_opening, true },
-};
+static int
+write_table (const struct plan *plan, const struct measure *measure,
+             const struct workload *backend, struct results *results)
+{
+  int r;
+
+  results_begin (results, measure->title, backend, measure->columns);
+  r = measure->rows (plan, backend, results);
+  results_end (results);
+  return r;
+}
 
 static int
-measure_all (const struct plan *plan, struct tables *tables)
+write_tables (const struct plan *plan, const struct measure *measure,
+              struct results *results)
+{
+  const unsigned n = measure->each_backend ? plan->nr_backends : 1;
+  int r = 0;
+
+  JSON_ARRAY (&results->json, measure->key)
+    for (unsigned i = 0; i < n && r == 0; i++)
+      r = write_table (plan, measure, plan->backends[i], results);
+  if (r == 0 && measure->tell && !results->as_json)
+    measure->tell (plan);
+  return r;
+}
+
+static int
+measure_all (const struct plan *plan, struct results *results)
 {
   for (unsigned i = 0; i < NR_MEASURES; i++) {
     if ((plan->measures & 1U << i) != 0
-        && measures[i].fn (plan, tables) == -1)
+        && write_tables (plan, measures[i], results) == -1)
       return -1;
   }
   return 0;
@@ -188,23 +157,23 @@ leave_out_threads (struct plan *plan)
               ? " of a connection" : "");
   plan->threads = (struct list) { .values = { 1 }, .count = 1 };
   for (unsigned i = 0; i < NR_MEASURES; i++) {
-    if (measures[i].needs_threads)
+    if (measures[i]->needs_threads)
       plan->measures &= ~(1U << i);
   }
 }
 
 static int
-write_results (const struct plan *plan, struct tables *tables,
+write_results (const struct plan *plan, struct results *results,
                const char *nbdkit)
 {
-  struct json *json = &tables->json;
+  struct json *json = &results->json;
   int r = -1;
 
   JSON_OBJECT (json, NULL) {
     json_count (json, "schema", 1);
     json_string (json, "nbdkit", nbdkit);
     write_filters (plan, json);
-    r = measure_all (plan, tables);
+    r = measure_all (plan, results);
   }
   return r;
 }
@@ -213,7 +182,7 @@ static int
 run (struct plan *plan)
 {
   struct result result;
-  struct tables tables;
+  struct results results;
   int r;
 
   if ((plan->output && file_check_replace (plan->output) == -1)
@@ -221,9 +190,9 @@ run (struct plan *plan)
     return STATUS_BAD;
   leave_out_threads (plan);
   leave_out_instructions (plan);
-  tables_open (&tables, plan->json);
-  r = write_results (plan, &tables, result.version);
-  if (tables_close (&tables, r == 0, plan->output) == -1)
+  results_open (&results, plan);
+  r = write_results (plan, &results, result.version);
+  if (results_close (&results, r == 0, plan->output) == -1)
     return STATUS_BAD;
   return r == 0 ? STATUS_OK : STATUS_FAILED;
 }

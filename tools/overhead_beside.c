@@ -6,7 +6,6 @@
 
 #include <config.h>
 
-#include "overhead_measured.h"
 #include "overhead_tables.h"
 
 /* One beside some others each: alone, beside those who wait, and after
@@ -15,53 +14,31 @@
 #define MAX_ROWS (2 * MAX_LIST + 1)
 static struct measured all[MAX_ROWS];
 
-enum { IDLE, GONE, THROUGH, TIME, TO_ALONE, CPU, CPU_TO_ALONE, NR_COLUMNS };
-
-static const struct column columns[NR_COLUMNS] = {
-  [IDLE] = { "idle", "idle", 5, 0, 0 },
-  [GONE] = { "gone", "gone", 5, 0, 0 },
-  [THROUGH] = { "through", "through", -10, 0, 0 },
-  [TIME] = { "ns", "ns", 8, 1, 17 },
-  [TO_ALONE] = { "to_alone", "/ alone", 8, 3, 0 },
-  [CPU] = { "cpu_ns", "CPU ns", 8, 1, 0 },
-  [CPU_TO_ALONE] = { "cpu_to_alone", "CPU / alone", 11, 3, 0 },
-};
-
 static struct cell
-to_alone (const struct measured *measured, enum figure figure, unsigned side)
+to_alone (const struct measured *measured, unsigned side, enum figure figure)
 {
-  const struct samples ratio
-    = samples_ratio (&measured->figures[figure][side],
-                     &all[0].figures[figure][side]);
-
-  return cell_samples (&ratio);
+  return measured_ratio (measured, side, &all[0], side, figure);
 }
 
-static void
-write_row (struct table *table, const struct measured *measured,
-           unsigned side)
-{
-  const struct cell cells[NR_COLUMNS] = {
-    [IDLE] = cell_number ((double) measured->m.job.idle),
-    [GONE] = cell_number ((double) measured->m.job.gone),
-    [THROUGH] = cell_text (measured->m.plan->sides[side].name),
-    [TIME] = measured_cell (measured, NS, side),
-    [TO_ALONE] = to_alone (measured, NS, side),
-    [CPU] = measured_cell (measured, CPU_NS, side),
-    [CPU_TO_ALONE] = to_alone (measured, CPU_NS, side),
-  };
-
-  table_row (table, cells);
-}
+static const struct column columns[] = {
+  { "through", NULL, "through", measured_through, NO_FIGURE, 0, false },
+  { "idle", NULL, "idle", measured_max, IDLE, 0, false },
+  { "gone", NULL, "gone", measured_max, GONE, 0, false },
+  { "ns", NULL, "ns", measured_figure, NS, 1, true },
+  { "to_alone", NULL, "/ alone", to_alone, NS, 3, false },
+  { "cpu_ns", NULL, "CPU ns", measured_figure, CPU_NS, 1, false },
+  { "cpu_to_alone", NULL, "/ alone", to_alone, CPU_NS, 3, false },
+  { .key = NULL }
+};
 
 /* Returns how many there are. */
 static unsigned
-init_all (const struct plan *plan)
+init_all (const struct plan *plan, const struct workload *backend)
 {
   const unsigned n = 1 + plan->idle.count + plan->gone.count;
 
   for (unsigned i = 0; i < n; i++)
-    measured_init (&all[i], plan, plan->backends[0]);
+    measured_init (&all[i], plan, backend);
   for (unsigned i = 0; i < plan->idle.count; i++)
     all[1 + i].m.job.idle = plan->idle.values[i];
   for (unsigned i = 0; i < plan->gone.count; i++)
@@ -78,26 +55,22 @@ round_of (void *arg, unsigned i)
 }
 
 static int
-rows (const struct plan *plan, struct table *table)
+rows (const struct plan *plan, const struct workload *backend,
+      struct results *results)
 {
-  const unsigned n = init_all (plan);
+  const unsigned n = init_all (plan, backend);
 
   if (plan_in_turn (plan, n * plan->nr_sides, round_of, (void *) plan) == -1)
     return -1;
-  for (unsigned i = 0; i < n; i++) {
-    for (unsigned side = 0; side < plan->nr_sides; side++)
-      write_row (table, &all[i], side);
-  }
+  for (unsigned i = 0; i < n; i++)
+    results_rows (results, &all[i]);
   return 0;
 }
 
-int
-overhead_beside (const struct plan *plan, struct tables *tables)
-{
-  struct table table = overhead_table (plan, tables, "beside", columns,
-                                       NR_COLUMNS);
-
-  table.title = "One thread, beside others that wait and after others that "
-    "have gone";
-  return table_write (&table, plan, rows);
-}
+const struct measure measure_beside = {
+  .key = "beside",
+  .title = "One thread, beside others that wait or have gone",
+  .columns = columns,
+  .needs_threads = true,
+  .rows = rows,
+};

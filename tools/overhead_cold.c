@@ -6,83 +6,45 @@
 
 #include <config.h>
 
-#include "overhead_measured.h"
 #include "overhead_tables.h"
 
-enum {
-  BACKEND, WALKED, THROUGH, SENT, MEAN, ADDED, TO_OTHER, MEDIAN,
-  ADDED_MEDIAN, MEDIAN_TO_OTHER, NR_COLUMNS,
+static const struct column columns[] = {
+  { "through", NULL, "through", measured_through, NO_FIGURE, 0, false },
+  { "backend", NULL, NULL, measured_backend, NO_FIGURE, 0, false },
+  { "walked_bytes", NULL, "walked", measured_max, WALKED, 0, false },
+  { "requests", NULL, NULL, measured_sum, REQUESTS, 0, false },
+  { "in_filter_ns", NULL, "mean", measured_figure, IN_FILTER_NS, 1, false },
+  { "added_ns", "added", "mean", measured_added, IN_FILTER_NS, 1, false },
+  { "to_against", NULL, NULL, measured_added_to_other, IN_FILTER_NS, 0,
+    false },
+  { "median_ns", NULL, "median", measured_figure, MEDIAN_NS, 1, true },
+  { "added_median_ns", "added", "median", measured_added, MEDIAN_NS, 1,
+    false },
+  { "median_to_against", NULL, AGAINST, measured_added_to_other, MEDIAN_NS, 3,
+    false },
+  { .key = NULL }
 };
-
-static const struct column columns[NR_COLUMNS] = {
-  [BACKEND] = { "backend", "backend", -10, 0, 0 },
-  [WALKED] = { "walked_bytes", "walked", 8, 0, 0 },
-  [THROUGH] = { "through", "through", -10, 0, 0 },
-  [SENT] = { "requests", NULL, 0, 0, 0 },
-  [MEAN] = { "in_filter_ns", "in filter", 9, 1, IN_PERCENT },
-  [ADDED] = { "added_ns", "added ns", 8, 1, 0 },
-  [TO_OTHER] = { "to_against", NULL, 0, 0, 0 },
-  [MEDIAN] = { "median_ns", "median", 8, 1, IN_PERCENT },
-  [ADDED_MEDIAN] = { "added_median_ns", "added", 8, 1, 0 },
-  [MEDIAN_TO_OTHER] = { "median_to_against", "/ against", 8, 3, 0 },
-};
-
-static void
-write_row (struct table *table, const struct measured *measured,
-           unsigned side)
-{
-  struct cell cells[NR_COLUMNS] = {
-    [BACKEND] = cell_text (measured->m.backend->name),
-    [WALKED] = cell_number ((double) measured->m.job.cold),
-    [THROUGH] = cell_text (measured->m.plan->sides[side].name),
-    [SENT] = measured_sum (measured, REQUESTS, side),
-    [MEAN] = measured_cell (measured, IN_FILTER_NS, side),
-    [MEDIAN] = measured_cell (measured, MEDIAN_NS, side),
-  };
-
-  if (side != 0) {
-    cells[ADDED] = measured_added (measured, IN_FILTER_NS, side);
-    cells[TO_OTHER] = measured_added_ratio (measured, IN_FILTER_NS, side);
-    cells[ADDED_MEDIAN] = measured_added (measured, MEDIAN_NS, side);
-    cells[MEDIAN_TO_OTHER] = measured_added_ratio (measured, MEDIAN_NS,
-                                                   side);
-  }
-  table_row (table, cells);
-}
 
 /* Where nothing is walked the caches are warm. */
 static int
-measure_size (const struct plan *plan, struct table *table, uint64_t walked)
+rows (const struct plan *plan, const struct workload *backend,
+      struct results *results)
 {
   static struct measured measured;
 
-  measured_init (&measured, plan, plan->backends[0]);
-  measured.m.job.clocked = 1;
-  measured.m.job.cold = walked;
-  if (measured_rounds (&measured) == -1)
-    return -1;
-  for (unsigned i = 0; i < plan->nr_sides; i++)
-    write_row (table, &measured, i);
-  return 0;
-}
-
-static int
-rows (const struct plan *plan, struct table *table)
-{
   for (unsigned i = 0; i < plan->cold.count; i++) {
-    if (measure_size (plan, table, plan->cold.values[i]) == -1)
+    measured_init (&measured, plan, backend);
+    measured.m.job.clocked = 1;
+    measured.m.job.cold = plan->cold.values[i];
+    if (results_measure (results, &measured) == -1)
       return -1;
   }
   return 0;
 }
 
-int
-overhead_cold (const struct plan *plan, struct tables *tables)
-{
-  struct table table = overhead_table (plan, tables, "cold", columns,
-                                       NR_COLUMNS);
-
-  table.title = "The filter alone, where caches are warm and where they are "
-    "cold";
-  return table_write (&table, plan, rows);
-}
+const struct measure measure_cold = {
+  .key = "cold",
+  .title = "Nanoseconds in the filter alone, where caches are warm and cold",
+  .columns = columns,
+  .rows = rows,
+};

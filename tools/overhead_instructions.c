@@ -12,72 +12,54 @@
 #define FEW 20000
 #define MANY 40000
 
-enum { THROUGH, INSTRUCTIONS, ADDED, TO_OTHER, NR_COLUMNS };
-
-static const struct column columns[NR_COLUMNS] = {
-  [THROUGH] = { "through", "through", -10, 0, 0 },
-  [INSTRUCTIONS] = { "instructions", "instructions", 12, 1, 0 },
-  [ADDED] = { "added_instructions", "added", 8, 1, 0 },
-  [TO_OTHER] = { "to_against", "/ against", 10, 3, 0 },
+static const struct column columns[] = {
+  { "through", NULL, "through", measured_through, NO_FIGURE, 0, false },
+  { "instructions", NULL, "instructions", measured_figure, INSTRUCTIONS, 1,
+    false },
+  { "added_instructions", NULL, "added", measured_added, INSTRUCTIONS, 1,
+    false },
+  { "to_against", NULL, AGAINST, measured_added_to_other, INSTRUCTIONS, 3,
+    false },
+  { .key = NULL }
 };
 
 static int
-count (const struct plan *plan, const struct side *side, double *figure)
+count (struct measured *measured, unsigned side)
 {
-  struct measurement m = {
-    .plan = plan, .side = side, .backend = plan->backends[0],
-    .job = plan_job (plan),
-  };
+  struct measurement *m = &measured->m;
   uint64_t few, many;
 
-  m.job.requests = FEW;
-  if (serve_counted (&m, &few) == -1)
+  m->side = &m->plan->sides[side];
+  m->job.requests = FEW;
+  if (serve_counted (m, &few) == -1)
     return -1;
-  m.job.requests = MANY;
-  if (serve_counted (&m, &many) == -1)
+  m->job.requests = MANY;
+  if (serve_counted (m, &many) == -1)
     return -1;
-  *figure = ((double) many - (double) few) / (MANY - FEW);
+  measured_add (measured, side, INSTRUCTIONS,
+                ((double) many - (double) few) / (MANY - FEW));
   return 0;
-}
-
-static void
-write_row (const struct plan *plan, struct table *table, const double *counts,
-           unsigned side)
-{
-  const double added = counts[side] - counts[0];
-  struct cell cells[NR_COLUMNS] = {
-    [THROUGH] = cell_text (plan->sides[side].name),
-    [INSTRUCTIONS] = cell_number (counts[side]),
-  };
-
-  if (side != 0) {
-    cells[ADDED] = cell_number (added);
-    cells[TO_OTHER]
-      = cell_number (added / (counts[plan_other (plan)] - counts[0]));
-  }
-  table_row (table, cells);
 }
 
 static int
-rows (const struct plan *plan, struct table *table)
+rows (const struct plan *plan, const struct workload *backend,
+      struct results *results)
 {
-  double counts[MAX_SIDES];
+  static struct measured measured;
 
+  measured_init (&measured, plan, backend);
+  measured.once = true;
   for (unsigned i = 0; i < plan->nr_sides; i++) {
-    if (count (plan, &plan->sides[i], &counts[i]) == -1)
+    if (count (&measured, i) == -1)
       return -1;
   }
-  for (unsigned i = 0; i < plan->nr_sides; i++)
-    write_row (plan, table, counts, i);
+  results_rows (results, &measured);
   return 0;
 }
 
-int
-overhead_instructions (const struct plan *plan, struct tables *tables)
-{
-  struct table table = overhead_table (plan, tables, "instructions", columns,
-                                       NR_COLUMNS);
-
-  table.title = "Instructions a request";
-  return table_write (&table, plan, rows);
-}
+const struct measure measure_instructions = {
+  .key = "instructions",
+  .title = "Instructions of a request",
+  .columns = columns,
+  .rows = rows,
+};

@@ -11,20 +11,14 @@
 #include "overhead_tables.h"
 
 /* As many as nbdkit has for a connection. */
-#define THREADS 16
+#define NR_THREADS 16
 
 /* What malloc needs for the smallest thing: less each time is no leak of
  * one thing each time.
  */
 #define SMALLEST 16
 
-/* What one side takes, in bytes, of memory that is allocated. */
-struct figures {
-  double heap, resident;        /* a thread */
-  double grew;                  /* with the second half of connections */
-  double connection, request;   /* grown with each */
-  double files;                 /* left open, a number */
-};
+static struct measured measured;
 
 /* What grew from half to end, if it grew as much before that: what a filter
  * keeps once, or now and then, is no leak.
@@ -38,12 +32,16 @@ growth (int64_t begin, int64_t half, int64_t end)
     && second <= 2 * first ? (double) second : 0;
 }
 
-/* With all that comes and goes there is a number of connections and of
- * requests, so what grows with each is the solution of two equations.
+/* What grows with each connection and with each request.  With all that
+ * comes and goes there is a number of both, so these are the solution of two
+ * equations.
  */
-static void
-find_leaks (const struct job *job, const struct memory_use *use,
-            struct figures *figures)
+struct leaks {
+  double connection, request;
+};
+
+static struct leaks
+find_leaks (const struct job *job, const struct memory_use *use)
 {
   const uint64_t others = job->connections - 1;
   const double nr = (double) (others - others / 2);
@@ -52,46 +50,49 @@ find_leaks (const struct job *job, const struct memory_use *use,
     = growth (use->last.heap, use->asked.heap, use->more.heap);
   const double came
     = growth (use->first.heap, use->half.heap, use->last.heap) / nr;
+  struct leaks leaks;
 
-  figures->request = (asked - came) / (MEMORY_MORE - requests);
-  figures->connection = came - figures->request * requests;
-  if (figures->connection < came / 1000)
-    figures->connection = 0;    /* no more than what malloc itself needs */
+  leaks.request = (asked - came) / (MEMORY_MORE - requests);
+  leaks.connection = came - leaks.request * requests;
+  if (leaks.connection < came / 1000)
+    leaks.connection = 0;       /* no more than what malloc itself needs */
+  return leaks;
 }
 
-static struct figures
-figures_of (const struct job *job, const struct memory_use *use)
+static const struct column columns[] = {
+  { "through", NULL, "through", measured_through, NO_FIGURE, 0, false },
+  { "heap_per_thread", NULL, NULL, measured_figure, HEAP, 0, false },
+  { "resident_per_thread", NULL, NULL, measured_figure, RESIDENT, 0, false },
+  { "own_heap_per_thread", "heap", "a thread", measured_figure, OWN_HEAP, 0,
+    false },
+  { "own_resident_per_thread", "resident", "a thread", measured_figure,
+    OWN_RESIDENT, 0, false },
+  { "own_threads", "own", "threads", measured_figure, OWN_THREADS, 0, false },
+  { "files_left", "files", "left", measured_figure, FILES_LEFT, 0, false },
+  { "heap_grew", "heap", "grew", measured_figure, HEAP_GREW, 0, false },
+  { "leak_per_connection", "leak a", "connection", measured_figure,
+    LEAK_CONNECTION, 0, false },
+  { "leak_per_request", "leak a", "request", measured_figure, LEAK_REQUEST, 1,
+    false },
+  { .key = NULL }
+};
+
+static double
+value (unsigned side, enum figure figure)
 {
-  const double threads = (double) job->threads;
-  struct figures figures = {
-    .heap = (double) use->working.heap / threads,
-    .resident = (double) use->working.resident / threads,
-    .grew = (double) (use->last.heap - use->half.heap),
-  };
-
-  find_leaks (job, use, &figures);
-  return figures;
+  return measured.figures[figure][side].values[0];
 }
 
-enum {
-  THROUGH, HEAP, RESIDENT, OWN_HEAP, OWN_RESIDENT, OWN_THREADS, FILES, GREW,
-  CONNECTION, REQUEST, NR_COLUMNS,
-};
+/* What it is for each thread, and how much of that is the filter's own. */
+static void
+add_of_thread (unsigned side, enum figure figure, enum figure own,
+               int64_t bytes)
+{
+  const double each = (double) bytes / (double) measured.m.job.threads;
 
-static const struct column columns[NR_COLUMNS] = {
-  [THROUGH] = { "through", "through", -10, 0, 0 },
-  [HEAP] = { "heap_per_thread", "heap a thread", 13, 0, 0 },
-  [RESIDENT] = { "resident_per_thread", "resident a thread", 17, 0, 0 },
-  [OWN_HEAP] = { "own_heap_per_thread", "own, heap", 9, 0, 0 },
-  [OWN_RESIDENT] = { "own_resident_per_thread", "own, resident", 13, 0, 0 },
-  [OWN_THREADS] = { "own_threads", "own threads", 11, 0, 0 },
-  [FILES] = { "files_left", "files left", 10, 0, 0 },
-  [GREW] = { "heap_grew", "heap grew", 9, 0, 0 },
-  [CONNECTION] = { "leak_per_connection", "leak/connection", 15, 0, 0 },
-  [REQUEST] = { "leak_per_request", "leak/request", 12, 1, 0 },
-};
-
-static struct figures all[MAX_SIDES];
+  measured_add (&measured, side, figure, each);
+  measured_add (&measured, side, own, each - value (0, figure));
+}
 
 /* Beyond what there is without a filter. */
 static double
@@ -100,96 +101,83 @@ beyond (double figure, double bypassed, double threshold)
   return figure - bypassed >= threshold ? figure - bypassed : 0;
 }
 
-static int
-measure_side (const struct plan *plan, const struct side *side,
-              struct job *job, struct result *result)
-{
-  struct measurement m = {
-    .plan = plan, .side = side, .backend = plan->backends[0],
-    .job = plan_job (plan),
-  };
-
-  m.job.threads = m.job.sharing = plan_threads (plan, THREADS, THREADS);
-  m.job.connections = plan->connections;
-  *job = m.job;
-  return serve (&m, result);
-}
-
-static double
-leak_request (unsigned side)
-{
-  return beyond (all[side].request, all[0].request, 1);
-}
-
-static double
-leak_connection (unsigned side)
-{
-  return beyond (all[side].connection, all[0].connection, SMALLEST);
-}
-
 static void
-write_row (const struct plan *plan, struct table *table, unsigned side,
-           const struct result *result)
+add_leaks (unsigned side, const struct memory_use *use)
 {
-  const struct figures *f = &all[side], *bypassed = &all[0];
-  const struct cell cells[NR_COLUMNS] = {
-    [THROUGH] = cell_text (plan->sides[side].name),
-    [HEAP] = cell_number (f->heap),
-    [RESIDENT] = cell_number (f->resident),
-    [OWN_HEAP] = cell_number (f->heap - bypassed->heap),
-    [OWN_RESIDENT] = cell_number (f->resident - bypassed->resident),
-    [OWN_THREADS] = cell_number ((double) result->own_threads),
-    [FILES] = cell_number ((double) result->files),
-    [GREW] = cell_number (f->grew),
-    [CONNECTION] = cell_number (leak_connection (side)),
-    [REQUEST] = cell_number (leak_request (side)),
-  };
+  static struct leaks bypassed;
+  const struct leaks leaks = find_leaks (&measured.m.job, use);
 
-  table_row (table, cells);
-  all[side].files = (double) result->files;
+  if (side == 0)
+    bypassed = leaks;
+  measured_add (&measured, side, LEAK_CONNECTION,
+                beyond (leaks.connection, bypassed.connection, SMALLEST));
+  measured_add (&measured, side, LEAK_REQUEST,
+                beyond (leaks.request, bypassed.request, 1));
 }
 
 static int
-rows (const struct plan *plan, struct table *table)
+measure_side (unsigned side)
 {
-  for (unsigned i = 0; i < plan->nr_sides; i++) {
-    struct result result;
-    struct job job;
+  struct measurement *m = &measured.m;
+  const struct memory_use *use;
+  struct result result;
 
-    if (measure_side (plan, &plan->sides[i], &job, &result) == -1)
-      return -1;
-    all[i] = figures_of (&job, &result.memory);
-    write_row (plan, table, i, &result);
-  }
-  return 0;
-}
-
-/* In words what should not be. */
-static void
-print_leaks (const struct plan *plan, unsigned side)
-{
-  const char *name = plan->sides[side].name;
-
-  if (leak_request (side) > 0)
-    printf ("%s: memory grows by %.1f bytes with each request.\n", name,
-            leak_request (side));
-  if (leak_connection (side) > 0)
-    printf ("%s: memory grows by %.0f bytes with each connection.\n", name,
-            leak_connection (side));
-  if (all[side].files > 0)
-    printf ("%s: %.0f files were left open.\n", name, all[side].files);
-}
-
-int
-overhead_memory (const struct plan *plan, struct tables *tables)
-{
-  struct table table = overhead_table (plan, tables, "memory", columns,
-                                       NR_COLUMNS);
-
-  table.title = "Memory, in bytes, and what is left behind";
-  if (table_write (&table, plan, rows) == -1)
+  m->side = &m->plan->sides[side];
+  if (serve (m, &result) == -1)
     return -1;
-  for (unsigned i = 1; i < plan->nr_sides && !tables->as_json; i++)
-    print_leaks (plan, i);
+  use = &result.memory;
+  add_of_thread (side, HEAP, OWN_HEAP, use->working.heap);
+  add_of_thread (side, RESIDENT, OWN_RESIDENT, use->working.resident);
+  measured_add (&measured, side, OWN_THREADS, (double) result.own_threads);
+  measured_add (&measured, side, FILES_LEFT, (double) result.files);
+  measured_add (&measured, side, HEAP_GREW,
+                (double) (use->last.heap - use->half.heap));
+  add_leaks (side, use);
   return 0;
 }
+
+static int
+rows (const struct plan *plan, const struct workload *backend,
+      struct results *results)
+{
+  struct job *job = &measured.m.job;
+
+  measured_init (&measured, plan, backend);
+  measured.once = true;
+  job->threads = job->sharing = plan_threads (plan, NR_THREADS,
+                                              NR_THREADS);
+  job->connections = plan->connections;
+  for (unsigned i = 0; i < plan->nr_sides; i++) {
+    if (measure_side (i) == -1)
+      return -1;
+  }
+  results_rows (results, &measured);
+  return 0;
+}
+
+/* What should not be. */
+static void
+tell_leaks (const struct plan *plan)
+{
+  for (unsigned i = 1; i < plan->nr_sides; i++) {
+    const char *name = plan->sides[i].name;
+
+    if (value (i, LEAK_REQUEST) > 0)
+      printf ("%s: memory grows by %.1f bytes with each request.\n", name,
+              value (i, LEAK_REQUEST));
+    if (value (i, LEAK_CONNECTION) > 0)
+      printf ("%s: memory grows by %.0f bytes with each connection.\n", name,
+              value (i, LEAK_CONNECTION));
+    if (value (i, FILES_LEFT) > 0)
+      printf ("%s: %.0f files were left open.\n", name,
+              value (i, FILES_LEFT));
+  }
+}
+
+const struct measure measure_memory = {
+  .key = "memory",
+  .title = "Memory in bytes, and what is left behind",
+  .columns = columns,
+  .rows = rows,
+  .tell = tell_leaks,
+};

@@ -17,6 +17,7 @@
 #include "errors.h"
 #include "memory.h"
 #include "overhead_options.h"
+#include "overhead_tables.h"
 
 static const char help[] = "\
 Usage: nbdkit-stats overhead [OPTION]... FILTER [KEY=VALUE]...\n\
@@ -214,21 +215,12 @@ parse_backends (const char *s, struct plan *plan)
 static bool
 add_measure (void *arg, const char *word)
 {
-  static const char *const names[NR_MEASURES] = {
-    [MEASURE_TIME] = "time",
-    [MEASURE_INSIDE] = "inside",
-    [MEASURE_COLD] = "cold",
-    [MEASURE_MEMORY] = "memory",
-    [MEASURE_INSTRUCTIONS] = "instructions",
-    [MEASURE_BESIDE] = "beside",
-    [MEASURE_OPENING] = "opening",
-  };
-  unsigned *measures = arg;
+  unsigned *bits = arg;
   bool found = false;
 
   for (unsigned i = 0; i < NR_MEASURES; i++) {
-    if (strcmp (word, names[i]) == 0 || strcmp (word, "all") == 0) {
-      *measures |= 1U << i;
+    if (strcmp (word, measures[i]->key) == 0 || strcmp (word, "all") == 0) {
+      *bits |= 1U << i;
       found = true;
     }
   }
@@ -236,10 +228,10 @@ add_measure (void *arg, const char *word)
 }
 
 static bool
-parse_measures (const char *s, unsigned *measures)
+parse_measures (const char *s, unsigned *bits)
 {
-  *measures = 0;
-  return parse_words (s, add_measure, measures);
+  *bits = 0;
+  return parse_words (s, add_measure, bits);
 }
 
 /* Filters and their parameters. */

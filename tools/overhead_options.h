@@ -11,12 +11,6 @@
 
 #include "overhead_plan.h"
 
-/* What can be measured; a bit each in the plan. */
-enum measure {
-  MEASURE_TIME, MEASURE_INSIDE, MEASURE_COLD, MEASURE_MEMORY,
-  MEASURE_INSTRUCTIONS, MEASURE_BESIDE, MEASURE_OPENING, NR_MEASURES,
-};
-
 /* Fill in the plan.  It points into argv.  Returns an enum exit_status: not
  * STATUS_OK after telling what is wrong.
  */

@@ -44,20 +44,6 @@ plan_threads (const struct plan *plan, uint64_t threads, uint64_t sharing)
 }
 
 int
-plan_cells (const struct plan *plan, struct table *table,
-            int (*fn) (const struct plan *plan, struct table *table,
-                       const struct workload *backend, uint64_t threads))
-{
-  for (unsigned i = 0; i < plan->nr_backends; i++) {
-    for (unsigned j = 0; j < plan->threads.count; j++) {
-      if (fn (plan, table, plan->backends[i], plan->threads.values[j]) == -1)
-        return -1;
-    }
-  }
-  return 0;
-}
-
-int
 plan_in_turn (const struct plan *plan, unsigned count,
               int (*fn) (void *arg, unsigned i), void *arg)
 {

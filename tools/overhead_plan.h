@@ -13,11 +13,11 @@
 #include <stdint.h>
 
 #include "load.h"
-#include "overhead_table.h"
 #include "workload.h"
 
 #define MAX_SIDES 16
 #define MAX_LIST 16
+#define MAX_ROUNDS 100
 
 /* A filter with its parameters; or none: the first, which is bypassed. */
 struct side {
@@ -33,7 +33,7 @@ struct list {
 };
 
 struct plan {
-  unsigned measures;            /* a bit for each, see overhead.c */
+  unsigned measures;            /* a bit for each, see overhead_tables.h */
   struct side sides[MAX_SIDES]; /* the first is the filter bypassed */
   unsigned nr_sides;
   const struct workload *backends[MAX_LIST];
@@ -69,15 +69,6 @@ extern unsigned plan_other (const struct plan *plan);
  */
 extern uint64_t plan_threads (const struct plan *plan, uint64_t threads,
                               uint64_t sharing);
-
-/* Call fn for each backend and number of threads; ends with -1 where it
- * does.
- */
-extern int plan_cells (const struct plan *plan, struct table *table,
-                       int (*fn) (const struct plan *plan,
-                                  struct table *table,
-                                  const struct workload *backend,
-                                  uint64_t threads));
 
 /* Call fn (arg, i) for each i below count, in each round, beginning with
  * another one each time, so that none has a better place.  Ends with -1

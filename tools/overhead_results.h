@@ -4,98 +4,64 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* Figures of several rounds, and tables of them, in Markdown and in JSON. */
+/* Where the results of "overhead" go: to tables of text, one after another,
+ * and to JSON, which is written at the end, when it is whole.
+ */
 
-#ifndef TOOLS_OVERHEAD_TABLE_H
-#define TOOLS_OVERHEAD_TABLE_H
-
-#include <stdbool.h>
-#include <stdint.h>
-#include <stdio.h>
+#ifndef TOOLS_OVERHEAD_RESULTS_H
+#define TOOLS_OVERHEAD_RESULTS_H
 
 #include "json_writer.h"
+#include "overhead_measured.h"
+#include "table.h"
 
-#define MAX_ROUNDS 100
-
-/* One figure, measured in several rounds. */
-struct samples {
-  unsigned count;
-  double values[MAX_ROUNDS];
-};
-
-extern void samples_add (struct samples *samples, double value);
-extern double samples_max (const struct samples *samples);
-
-/* The ratios, or the differences, of two figures that were measured in the
- * same rounds, round by round: what disturbs a round disturbs both.
- */
-extern struct samples samples_ratio (const struct samples *samples,
-                                     const struct samples *base);
-extern struct samples samples_less (const struct samples *samples,
-                                    const struct samples *base);
-
-/* In text a column is right-aligned, or left-aligned where its width is
- * negative.  One without a title is in JSON only.  One with a spread has
- * another beside it: from the least to the greatest, or what lies between
- * these in percent of the median.
+/* Of a table in text, and of the objects in JSON.  The first of a table is
+ * words, all others are numbers; after the last comes one without a key.
  */
 struct column {
   const char *key;              /* in JSON */
-  const char *title;
-  int width;
+  const char *above;            /* in text, above the title, or NULL */
+  const char *title;            /* NULL: in JSON only */
+  cell_fn *cell;                /* what stands in it, */
+  enum figure figure;           /* of what it is made */
   int decimals;                 /* of a number with less than five digits */
-  int spread;                   /* width of min..max, IN_PERCENT, or 0 */
+  bool spread;                  /* in text there is another beside it */
 };
 
-#define IN_PERCENT (-1)
+/* The title of the ratio to the filter after --against, whose name it has. */
+#define AGAINST "/ NAME"
 
-/* What stands in a column.  Text lives until the row is written. */
-struct cell {
-  enum { CELL_EMPTY, CELL_TEXT, CELL_NUMBER, CELL_SAMPLES } kind;
-  const char *text;
-  double number;
-  struct samples samples;       /* of which the median is told */
-};
-
-extern struct cell cell_text (const char *text);
-extern struct cell cell_number (double number);
-extern struct cell cell_samples (const struct samples *samples);
-
-/* All tables of a run: written to standard output as they come, and as JSON
- * at the end, when it is whole, to a file or instead.
- */
-struct tables {
-  bool as_json;
-  struct json json;
+struct results {
+  bool as_json;                 /* and not as text */
+  struct json json;             /* to buffer */
   char *buffer;
   size_t size;
+  char *against;                /* "/ " and the name */
+  const struct column *columns; /* of the table that is written */
+  struct table table;           /* its text */
+  unsigned nr_tables;
 };
 
 /* Between the two, what is written to json stands beside the tables.
- * Without memory the program ends.  tables_close returns -1 after telling
+ * Without memory the program ends.  results_close returns -1 after telling
  * that the file cannot be written.
  */
-extern void tables_open (struct tables *tables, bool as_json);
-extern int tables_close (struct tables *tables, bool whole,
-                         const char *file);
+extern void results_open (struct results *results, const struct plan *plan);
+extern int results_close (struct results *results, bool whole,
+                          const char *file);
 
-/* One of them: an array of objects in JSON. */
-struct table {
-  struct tables *tables;
-  const char *key;              /* its name in JSON */
-  const char *title;            /* its heading in text */
-  const struct column *columns;
-  unsigned nr_columns;
-};
+/* A table of text begins and ends; in JSON there must be an array. */
+extern void results_begin (struct results *results, const char *title,
+                           const struct workload *backend,
+                           const struct column *columns);
+extern void results_end (struct results *results);
 
-struct plan;
+/* A row for each side; after all of its rounds, which fail as in
+ * measured_rounds.
+ */
+extern void results_rows (struct results *results,
+                          const struct measured *measured);
+extern int results_measure (struct results *results,
+                            struct measured *measured);
 
-/* The table with what rows writes.  Returns what that does. */
-extern int table_write (struct table *table, const struct plan *plan,
-                        int (*rows) (const struct plan *plan,
-                                     struct table *table));
-
-/* One cell for each column. */
-extern void table_row (struct table *table, const struct cell *cells);
-
-#endif /* TOOLS_OVERHEAD_TABLE_H */
+#endif /* TOOLS_OVERHEAD_RESULTS_H */

@@ -4,45 +4,55 @@
  * The whole licence is in the file LICENSE.
  */
 
-/* What "overhead" can measure: a table each, in a file of its own.  Each
- * returns -1 where a measurement failed, after telling how.
- */
+/* What "overhead" can measure, each in a file of its own: a table. */
 
 #ifndef TOOLS_OVERHEAD_TABLES_H
 #define TOOLS_OVERHEAD_TABLES_H
 
 #include "overhead_plan.h"
-#include "overhead_server.h"
+#include "overhead_results.h"
+
+struct measure {
+  const char *key;              /* for --measure, and in JSON */
+  const char *title;            /* of the table in text */
+  const struct column *columns; /* the first are words: on the left */
+  bool each_backend;            /* not only the first; a table each */
+  bool needs_threads;           /* several at a time */
+
+  /* Measure, and write all rows.  Returns -1 where a measurement failed,
+   * after telling how.
+   */
+  int (*rows) (const struct plan *plan, const struct workload *backend,
+               struct results *results);
+  void (*tell) (const struct plan *plan); /* in words below it, or NULL */
+};
 
 /* How long a request takes. */
-extern int overhead_time (const struct plan *plan, struct tables *tables);
+extern const struct measure measure_time;
 
 /* What each request takes in the filter alone, and the worst one. */
-extern int overhead_inside (const struct plan *plan, struct tables *tables);
+extern const struct measure measure_inside;
 
 /* The same where the caches are cold. */
-extern int overhead_cold (const struct plan *plan, struct tables *tables);
+extern const struct measure measure_cold;
 
 /* Memory and other things that the filter keeps, or leaves behind. */
-extern int overhead_memory (const struct plan *plan, struct tables *tables);
+extern const struct measure measure_memory;
 
 /* Instructions of a request. */
-extern int overhead_instructions (const struct plan *plan,
-                                  struct tables *tables);
+extern const struct measure measure_instructions;
 
 /* One thread beside many that wait or have gone. */
-extern int overhead_beside (const struct plan *plan, struct tables *tables);
+extern const struct measure measure_beside;
 
 /* Many connections at once. */
-extern int overhead_opening (const struct plan *plan, struct tables *tables);
+extern const struct measure measure_opening;
 
-/* For them: a table whose columns are as wide as the names of filters need.
- * The last one is left out if it compares to the other filter and there is
- * none; its title has the name.  One table at a time.
- */
-extern struct table overhead_table (const struct plan *plan,
-                                    struct tables *tables, const char *key,
-                                    const struct column *columns,
-                                    unsigned nr_columns);
+/* All of them; a bit each in the plan. */
+enum {
+  MEASURE_TIME, MEASURE_INSIDE, MEASURE_COLD, MEASURE_MEMORY,
+  MEASURE_INSTRUCTIONS, MEASURE_BESIDE, MEASURE_OPENING, NR_MEASURES,
+};
+extern const struct measure *const measures[NR_MEASURES];
 
 #endif /* TOOLS_OVERHEAD_TABLES_H */
