@@ -37,6 +37,7 @@
 #include "sequence.h"
 #include "snapshot.h"
 #include "tally.h"
+#include "unit-intervals.h"
 #include "unit-threads.h"
 
 #define NR_THREADS 16
@@ -271,46 +272,6 @@ static struct reader {
   uint64_t intervals;
 } reader;
 
-/* Without the longest. */
-static void
-add_failures (struct failures *sum, const struct failures *part)
-{
-  for (unsigned i = 0; i < MAX_FAILURES; i++) {
-    sum->by_errno[i].requests += part->by_errno[i].requests;
-    sum->by_errno[i].ns += part->by_errno[i].ns;
-  }
-}
-
-static void
-add_depths (struct depth_class *sum, const struct depth_class *part)
-{
-  for (unsigned i = 0; i < DEPTH_CLASSES; i++) {
-    sum[i].requests += part[i].requests;
-    sum[i].latency_ns += part[i].latency_ns;
-  }
-}
-
-static void
-add_interval (struct recorder_totals *sum, const struct recorder_totals *part)
-{
-  for (unsigned op = 0; op < NR_OPS; op++) {
-    tally_add (&sum->ops[op].tally, &part->ops[op].tally);
-    add_failures (&sum->ops[op].failures, &part->ops[op].failures);
-    sum->time.op_busy_ns[op] += part->time.op_busy_ns[op];
-    sum->time.in_flight_ns[op] += part->time.in_flight_ns[op];
-    sum->time.sequential[op] += part->time.sequential[op];
-    sum->time.small_sequential[op] += part->time.small_sequential[op];
-    sum->time.overlapped[op] += part->time.overlapped[op];
-    add_depths (sum->time.depths[op], part->time.depths[op]);
-    for (unsigned size = 0; size < SIZE_CLASSES; size++)
-      add_depths (sum->time.size_depths[op][size],
-                  part->time.size_depths[op][size]);
-  }
-  sum->time.busy_ns += part->time.busy_ns;
-  sum->time.waiting_ns += part->time.waiting_ns;
-  sum->time.open_busy_ns += part->time.open_busy_ns;
-}
-
 /* No number here can be more than there ever were; of one that was taken
  * from a greater one that would be so.
  */
@@ -408,7 +369,7 @@ read_interval (void)
   snapshot_copy (&reader.before, &reader.now);
   for (unsigned i = 0; i < NR_LAYERS; i++) {
     check_interval (&reader.interval.layers[i], reader.interval.elapsed_ns);
-    add_interval (&reader.sum[i], &reader.interval.layers[i]);
+    add_layer (&reader.sum[i], &reader.interval.layers[i]);
   }
   reader.intervals++;
 }
