@@ -28,3 +28,8 @@ def hold(requests, seconds=0.2):
     begin = time.monotonic_ns()
     time.sleep(seconds)
     return time.monotonic_ns() - begin
+
+def until_in_flight(h, requests):
+    """Wait until so many requests of a connection have no answer."""
+    while h.aio_in_flight() > requests:
+        h.poll(-1)

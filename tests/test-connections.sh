@@ -16,8 +16,6 @@ source "$top_srcdir/tests/json.sh"
 source "$top_srcdir/tests/gate.sh"
 
 requires jq --version
-requires nbdsh --version
-requires nbdkit sh --version
 
 cd "$tmp"
 cat >client.py <<'EOF'

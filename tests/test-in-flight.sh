@@ -16,8 +16,6 @@ source "$top_srcdir/tests/json.sh"
 source "$top_srcdir/tests/gate.sh"
 
 requires jq --version
-requires nbdsh --version
-requires nbdkit sh --version
 
 cd "$tmp"
 # run ARGS...: with the client on standard input
@@ -36,8 +34,7 @@ for i in range(16):
     h.aio_pread(nbd.Buffer(512), i * 512)
 print(gate.hold(16))
 gate.let_through("pread")
-while h.aio_in_flight() > 0:
-    h.poll(-1)'
+gate.until_in_flight(h, 0)'
 run sh "$gate_plugin" statsformat=json <<<"$sixteen"
 json_check 'read.in_flight.max == 16' \
            'read.in_flight.mean > 1 and read.in_flight.mean <= 16' \
@@ -55,8 +52,7 @@ for i in range(8):
     h.aio_pwrite(data, 65536 + i * 512)
 print(gate.hold(16))
 gate.let_through("pread", "pwrite")
-while h.aio_in_flight() > 0:
-    h.poll(-1)
+gate.until_in_flight(h, 0)
 EOF
 json_check 'read.in_flight.max == 8' 'write.in_flight.max == 8' \
            'read.in_flight.mean <= 8' \

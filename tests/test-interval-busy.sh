@@ -16,8 +16,6 @@ source "$top_srcdir/tests/json.sh"
 source "$top_srcdir/tests/gate.sh"
 
 requires jq --version
-requires nbdsh --version
-requires nbdkit sh --version
 
 cd "$tmp"
 # One read, as long as it takes for some more lines in the report.
@@ -36,8 +34,7 @@ while lines() < before + 4:
     held += gate.hold(1, 0.01)
 print(held)
 gate.let_through("pread")
-while h.aio_in_flight() > 0:
-    h.poll(-1)
+gate.until_in_flight(h, 0)
 EOF
 # run ARGS...
 run ()

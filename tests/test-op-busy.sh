@@ -17,16 +17,10 @@ source "$top_srcdir/tests/json.sh"
 source "$top_srcdir/tests/gate.sh"
 
 requires jq --version
-requires nbdsh --version
-requires nbdkit sh --version
 
 cd "$tmp"
 cat >client.py <<'EOF'
 import gate
-
-def until_in_flight(n):
-    while h.aio_in_flight() > n:
-        h.poll(-1)
 
 gate.shut("pread", "pwrite", "flush")
 for i in range(3):
@@ -34,20 +28,20 @@ for i in range(3):
     h.aio_pwrite(nbd.Buffer(512), 0)
 beside_writes = gate.hold(6)
 gate.let_through("pwrite")
-until_in_flight(3)
+gate.until_in_flight(h, 3)
 reads_alone = gate.hold(3)
 gate.let_through("pread")
-until_in_flight(0)
+gate.until_in_flight(h, 0)
 
 gate.shut("pread")
 h.aio_flush()
 h.aio_pread(nbd.Buffer(512), 0)
 beside_flush = gate.hold(2)
 gate.let_through("pread")
-until_in_flight(1)
+gate.until_in_flight(h, 1)
 flush_alone = gate.hold(1, 1)
 gate.let_through("flush")
-until_in_flight(0)
+gate.until_in_flight(h, 0)
 print(beside_writes, reads_alone, beside_flush, flush_alone)
 EOF
 

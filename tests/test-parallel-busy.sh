@@ -20,8 +20,6 @@ source "$top_srcdir/tests/json.sh"
 source "$top_srcdir/tests/gate.sh"
 
 requires jq --version
-requires nbdsh --version
-requires nbdkit sh --version
 
 cd "$tmp"
 cat >client.py <<'EOF'
@@ -32,8 +30,7 @@ for i in range(16):
     h.aio_pread(nbd.Buffer(65536), i * 65536)
 print(gate.hold(16))
 gate.let_through("pread")
-while h.aio_in_flight() > 0:
-    h.poll(-1)
+gate.until_in_flight(h, 0)
 h.shutdown()
 EOF
 # run ARGS...
