@@ -6,79 +6,20 @@
 
 # The same requests to the same plugin through different stacks of filters, and
 # all that can be seen of them. The plugin can what the name of the export says,
-# a list of shell variables:
-#
-#   write, zero, fast_zero, trim, flush, extents, multi_conn
-#                 the exit status of that can_ callback: 0 yes, 3 no, 1 an error
-#   cache, fua    none, emulate, native, or error
-#   size          in bytes
-#
-# What is not named works. Requests at some offsets fail, see the plugin.
+# and fails at some offsets: see emulation-plugin.c.
 
 requires jq --version
 requires nbdinfo --version
 requires nbdsh --version
-requires nbdkit sh --version
 
 # shellcheck source-path=SCRIPTDIR source=upper-log.sh disable=SC2154
 source "$top_srcdir/tests/upper-log.sh"
 
-cd "$tmp" || exit 1
+# shellcheck disable=SC2154 # functions.sh sets it
+emulation_plugin=$top_builddir/tests/.libs/nbdkit-emulation-plugin.so
+requires test -e "$emulation_plugin"
 
-cat >plugin <<'SCRIPT'
-#!/bin/sh
-write=0 zero=0 fast_zero=0 trim=0 flush=0 extents=0 multi_conn=0
-cache=native fua=native size=1048576
-[ "$1" = open ] && handle=$3 || handle=$2
-op=$1 disk="$DISKS/$handle"
-printf '%s\t%s\n' "$handle" "$*" >>"$TRACE"
-fail ()
-{
-  [ "$op" = pwrite ] && cat >/dev/null
-  echo "$1 on purpose" >&2
-  exit 1
-}
-answer () { [ "$1" = error ] && fail EIO; echo "$1"; }
-case $1 in
-  open) echo "$3"; exit ;;
-  list_exports) echo NAMES; cat exports; exit ;;
-  config_complete | get_ready | preconnect | default_export) exit 2 ;;
-esac
-eval "$handle"
-case $1.$4 in
-  pwrite.786432 | zero.786432 | trim.786432) fail ENOSPC ;;
-  pread.790528 | cache.790528 | extents.790528) fail EIO ;;
-  zero.851968) fail EOPNOTSUPP ;;
-  zero.856064) fail ENOTSUP ;;
-esac
-case $1 in
-  get_size)
-    [ -e "$disk" ] || truncate -s "$size" "$disk"
-    echo "$size" ;;
-  can_write) exit "$write" ;;
-  can_zero) exit "$zero" ;;
-  can_fast_zero) exit "$fast_zero" ;;
-  can_trim) exit "$trim" ;;
-  can_flush) exit "$flush" ;;
-  can_extents) exit "$extents" ;;
-  can_multi_conn) exit "$multi_conn" ;;
-  can_cache) answer "$cache" ;;
-  can_fua) answer "$fua" ;;
-  pread)
-    exec dd if="$disk" iflag=skip_bytes,count_bytes skip="$4" count="$3" \
-            bs=1M status=none ;;
-  pwrite)
-    exec dd of="$disk" oflag=seek_bytes seek="$4" bs=1M iflag=fullblock \
-            conv=notrunc status=none ;;
-  zero | trim)
-    exec dd if=/dev/zero of="$disk" iflag=count_bytes count="$3" \
-            oflag=seek_bytes seek="$4" bs=1M conv=notrunc status=none ;;
-  extents) echo "0 500000"; echo "500000 548576 hole,zero" ;;
-  flush | cache) ;;
-  *) exit 2 ;;
-esac
-SCRIPT
-chmod +x plugin
+cd "$tmp" || exit 1
 
 # Prints all that it is offered and answered, and writes to the file "asked"
 # what reached nbdkit of it, in the form of log_totals.
@@ -209,7 +150,7 @@ run ()
   mkdir "$name.disks"
   # shellcheck disable=SC2016 # the shell of --run expands them
   DISKS=$name.disks TRACE=$name.trace nbdkit -U - --filter="$upper_log" \
-      "${filters[@]}" --filter=log sh ./plugin upperlg="$name.above" \
+      "${filters[@]}" --filter=log "$emulation_plugin" upperlg="$name.above" \
       logfile="$name.below" "$@" --run '
         nbdsh -c "unixsocket = \"$unixsocket\"" -c - <client.py || exit
         '"${info:-nbdinfo}"' --list --json --no-content "$uri" \
