@@ -286,18 +286,28 @@ write_syslog (struct output *output, const char *report, size_t size)
   return 0;
 }
 
-/* A link or another kind of file that took its place is not used. */
-static int
-open_fifo (const char *path)
+/* A link or another kind of file that took its place is not used, nor even
+ * opened, which may do something to a device.
+ */
+static const char *
+open_fifo (struct report_file *file)
 {
-  int fd = open (path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC);
   struct stat st;
 
-  if (fd == -1 || (fstat (fd, &st) == 0 && S_ISFIFO (st.st_mode)))
-    return fd;
-  close (fd);
-  errno = EINVAL;
-  return -1;
+  if (lstat (file->path, &st) == 0 && !S_ISFIFO (st.st_mode)) {
+    errno = 0;
+    return "something that is no FIFO has taken its place";
+  }
+  file->fd = open (file->path, O_WRONLY | O_NONBLOCK | O_NOFOLLOW | O_NOCTTY
+                               | O_CLOEXEC);
+  if (file->fd == -1)
+    return errno == ENXIO ? "cannot find a reader" : "cannot open it";
+  if (fstat (file->fd, &st) == 0 && S_ISFIFO (st.st_mode))
+    return NULL;
+  close (file->fd);
+  file->fd = -1;
+  errno = EAGAIN;
+  return "cannot open it";
 }
 
 /* Only a reader makes it possible to open it.  It stays open, since the
@@ -307,11 +317,10 @@ open_fifo (const char *path)
 static int
 write_fifo (struct output *output, const char *report, size_t size)
 {
-  if (output->file.fd == -1)
-    output->file.fd = open_fifo (output->file.path);
-  if (output->file.fd == -1)
-    return failed (output, errno == ENXIO ? "cannot find a reader"
-                                          : "cannot open it");
+  const char *what = output->file.fd == -1 ? open_fifo (&output->file) : NULL;
+
+  if (what)
+    return failed (output, what);
   if (write_stream (output, report, size) == 0)
     return 0;
   close_descriptor (output);
