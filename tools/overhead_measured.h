@@ -23,8 +23,9 @@ enum figure {
   REQUESTS,                     /* how many there were */
   INSTRUCTIONS,
 
-  /* In bytes; the first of a thread, and what the filter has of that. */
-  HEAP, RESIDENT, OWN_HEAP, OWN_RESIDENT,
+  /* In bytes. */
+  HEAP, RESIDENT,               /* of a thread */
+  OWN_HEAP, OWN_RESIDENT,       /* the filter's part of that */
   HEAP_GREW,                    /* from the first connection to the last */
   LEAK_CONNECTION, LEAK_REQUEST, /* with each */
 
