@@ -26,7 +26,7 @@ enum figure {
   /* In bytes. */
   HEAP, RESIDENT,               /* of a thread */
   OWN_HEAP, OWN_RESIDENT,       /* the filter's part of that */
-  HEAP_GREW,                    /* from the first connection to the last */
+  HEAP_GREW,                    /* with the second half of connections */
   LEAK_CONNECTION, LEAK_REQUEST, /* with each */
 
   OWN_THREADS, FILES_LEFT,      /* how many */

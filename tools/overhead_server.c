@@ -111,7 +111,8 @@ static int
 open_log (const struct measurement *m)
 {
   char *path = path_of (m, LOG_FILE);
-  const int fd = open (path, O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
+  const int fd = open (path,
+                       O_WRONLY | O_CREAT | O_TRUNC | O_APPEND | O_CLOEXEC,
                        0600);
 
   if (fd == -1)
