@@ -1929,6 +1929,42 @@ lie_cut_short (void)
   cut_and_fail (3, 0);
 }
 
+/* Three hundred reads of 1 ms, and five that time out. */
+static void
+truth_timeouts (void)
+{
+  reads_alone ();
+  succeed_alone (300, MS);
+  fail_alone (5, S);
+}
+
+/* Most of next to nothing. */
+static void
+lie_short_errors (void)
+{
+  reads_alone ();
+  succeed_alone (100, 10 * US);
+  fail_alone (100, 980 * US);
+}
+
+static void
+lie_quick_errors (void)
+{
+  reads_alone ();
+  succeed_alone (300, MS);
+  fail_alone (299, MS);
+}
+
+/* What was cut short took most. */
+static void
+lie_long_cut_short (void)
+{
+  lie_quick_errors ();
+  layer->ops[OP_READ].failures.by_errno[1] = (struct failure) {
+    .error = ESHUTDOWN, .requests = 1, .ns = 4 * S, .longest_ns = 4 * S,
+  };
+}
+
 static void
 lie_cut_short_and_failed (void)
 {
@@ -2120,6 +2156,12 @@ static const struct lie {
   { lie_late_because_opening, "no-client", NULL, NULL, NULL },
   { lie_late_because_opening, "slow-open", NULL, "For 54.0%", NULL },
   { lie_cut_short, "failures", NULL, NULL, NULL },
+  { truth_timeouts, "failures", NULL,
+    "output error. They took 94.3% of the time of all requests, added up.",
+    NULL },
+  { lie_short_errors, "failures", NULL, "output error.", "took" },
+  { lie_quick_errors, "failures", NULL, "output error.", "took" },
+  { lie_long_cut_short, "failures", NULL, "output error.", "took" },
   { lie_cut_short, "cut-short", NULL,
     "3 requests were cut short (ESHUTDOWN)", NULL },
   { truth_cut_one, "cut-short", NULL, "1 request was cut short", NULL },
@@ -2337,7 +2379,9 @@ test_failures (void **state)
   assert_int_equal ((int) findings[0].numbers[0].value, 17);
   assert_string_equal (findings[0].numbers[1].name, "most_common");
   assert_int_equal ((int) findings[0].numbers[1].value, 9);
-  assert_null (findings[0].numbers[2].name);
+  assert_string_equal (findings[0].numbers[2].name, "failed_ns");
+  assert_int_equal ((int) findings[0].numbers[2].value, 0);
+  assert_null (findings[0].numbers[3].name);
 }
 
 /* All that can be wrong at once: worst first, and none is too long. */

@@ -10,6 +10,7 @@
 
 #include <errno.h>
 #include <inttypes.h>
+#include <stdio.h>
 #include <string.h>
 
 #include "rules.h"
@@ -21,25 +22,29 @@ is_cut_short (const struct failure *failure)
   return failure->error == ESHUTDOWN;
 }
 
-static uint64_t
-cut_short (const struct recorder_totals *layer)
+/* How many were, or have failed by themselves, and how long they took. */
+static struct failure
+sum_failures (const struct recorder_totals *layer, bool cut_short)
 {
-  uint64_t requests = 0;
+  struct failure sum = { 0 };
 
   for (unsigned op = 0; op < NR_OPS; op++) {
     for (unsigned i = 0; i < MAX_FAILURES; i++) {
       const struct failure *f = &layer->ops[op].failures.by_errno[i];
 
-      requests += is_cut_short (f) ? f->requests : 0;
+      if (is_cut_short (f) == cut_short) {
+        sum.requests += f->requests;
+        sum.ns += f->ns;
+      }
     }
   }
-  return requests;
+  return sum;
 }
 
 bool
 check_cut_short (struct context *c)
 {
-  const uint64_t requests = cut_short (c->layer);
+  const uint64_t requests = sum_failures (c->layer, true).requests;
 
   if ((double) requests < c->rule->threshold)
     return false;
@@ -50,12 +55,33 @@ check_cut_short (struct context *c)
   return true;
 }
 
+/* A few may take most of the time, as timeouts do.  Means of all requests are
+ * theirs then.
+ */
+static const char *
+time_words (char buf[80], const struct context *c, uint64_t failed_ns)
+{
+  uint64_t all_ns = 0;
+  double share;
+
+  for (unsigned op = 0; op < NR_OPS; op++)
+    all_ns += op_latency_ns (&c->layer->ops[op]);
+  share = percent (failed_ns, all_ns);
+  buf[0] = '\0';
+  if (share > 50 && elapsed_percent (c, failed_ns) >= FINDING_WEIGHT)
+    snprintf (buf, 80, " They took %.1f%% of the time of all requests, added "
+              "up.", share);
+  return buf;
+}
+
 bool
 check_failures (struct context *c)
 {
-  const uint64_t failed = layer_failed (c->layer) - cut_short (c->layer);
+  const struct failure sum = sum_failures (c->layer, false);
+  const uint64_t failed = sum.requests;
   const struct failure *most = NULL;
   enum op most_op = 0;
+  char took[80];
 
   if ((double) failed < c->rule->threshold)
     return false;
@@ -71,13 +97,15 @@ check_failures (struct context *c)
     }
   }
   say (c->finding, 0, "%" PRIu64 " request%s failed: %" PRIu64 " %s "
-       "request%s with %s%s.", failed, plural (failed),
+       "request%s with %s%s.%s", failed, plural (failed),
        most->requests, op_name (most_op), plural (most->requests),
        most->error == FAILURE_OTHER ? "various errors"
                                     : strerror ((int) most->error),
-       most->requests == failed ? "" : ", and others");
+       most->requests == failed ? "" : ", and others",
+       time_words (took, c, sum.ns));
   set_number (c->finding, 0, "failed", (double) failed);
   set_number (c->finding, 1, "most_common", (double) most->requests);
+  set_number (c->finding, 2, "failed_ns", (double) sum.ns);
   return true;
 }
 
