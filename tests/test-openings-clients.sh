@@ -40,7 +40,7 @@ clients=$(json '.layers[0].connections.clients')
 opened=$(json '.layers[0].connections.opened')
 run statsdetail=full
 cat report
-grep -E "^openings, by $clients connections +opened +failed " report
+grep -E "^openings, by $clients connections? +opened +failed " report
 grep -E "^all +$opened +0 " report
 run statsformat=prometheus
 grep -v '^#' report | grep -i -e connection -e opening

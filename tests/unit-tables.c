@@ -674,6 +674,12 @@ test_connections (void **state)
 "openings, by 5 connections      opened  failed  took on average  longest at once\n"
 "all                                 12       1           231 ms   1.00 s       3\n"
   );
+  c->clients = 1;
+  expect_table (
+"openings, by 1 connection       opened  failed  took on average  longest at once\n"
+"all                                 12       1           231 ms   1.00 s       3\n"
+  );
+  c->clients = 5;
   c->nr_exports = LENGTH (names);
   for (unsigned i = 0; i < LENGTH (names); i++) {
     c->exports[i].name = names[i];

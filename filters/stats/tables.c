@@ -671,8 +671,9 @@ table_openings (FILE *fp, const struct snapshot *snapshot, size_t place)
 
   if (totals->all.opened + totals->all.failed == 0)
     return;
-  snprintf (label, sizeof label, "openings, by %s connections",
-            num2str (clients, (double) totals->clients, NUM_COUNT));
+  snprintf (label, sizeof label, "openings, by %s connection%s",
+            num2str (clients, (double) totals->clients, NUM_COUNT),
+            totals->clients == 1 ? "" : "s");
   fprintf (fp, "\n%-30s%8s%8s%17s%9s%8s\n%-30s", label, "opened", "failed",
            "took on average", "longest", "at once", "all");
   write_opens (fp, &totals->all);
